@@ -48,21 +48,17 @@ def with_plan(view: View) -> View:
     @with_study
     @wraps(view)
     def with_plan_of(request: HttpRequest, study: Study, **parts: Any) -> HttpResponse:
-        plan = design.latest_plan(study.slug)
-        return not_opened(request, study) if plan is None else view(request, plan, **parts)
+        if plan := design.latest_plan(study.slug):
+            return view(request, plan, **parts)
+        address = request.resolver_match.url_name if request.resolver_match else ""
+        context = {
+            "study": study,
+            "step": "collect" if address == "collect" else "results",
+            "may_edit": people.may(request.user, Right.EDIT, study),
+        }
+        return render(request, "results/draft.html", context)
 
     return with_plan_of
-
-
-def not_opened(request: HttpRequest, study: Study) -> HttpResponse:
-    """Say that a study has not opened, and link those who may change it to where they go on."""
-    address = request.resolver_match.url_name if request.resolver_match else ""
-    context = {
-        "study": study,
-        "step": "collect" if address == "collect" else "results",
-        "may_edit": people.may(request.user, Right.EDIT, study),
-    }
-    return render(request, "results/draft.html", context)
 
 
 def study_page(

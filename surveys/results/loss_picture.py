@@ -20,7 +20,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from dpengine.losses import LossLaw
-from surveys.charts.intervals import share_label
+from surveys.charts.intervals import Bar
 from surveys.charts.scales import (
     Scale,
     chance_text,
@@ -31,22 +31,14 @@ from surveys.charts.scales import (
 )
 from surveys.releases.losses import is_noisy, loss_of
 from surveys.releases.selectors import Publication
+from surveys.results.measured import upright_scale
 
 COLUMNS = 25  # odd: 0 and both ends stand in the middle of one
 FILLED = 0.86  # of a column's place
 NEARLY = 0.999  # of all draws are in the picture, at least
 LINES = 6  # across, at most
-HALVED = (1, 2, 4, 6, 8)  # times a power of ten, have a half that is easy to read
 PLACES = 3
 SEEN = 1e-9  # of all draws: less is rounding
-
-
-@dataclass(frozen=True, slots=True)
-class LossColumn:
-    x: str
-    width: str
-    top: str
-    height: str
 
 
 @dataclass(frozen=True)
@@ -105,17 +97,17 @@ class LossPicture:
 
     @cached_property
     def upright(self) -> Scale:
-        top = min(next(round_steps(max(self.shares), among=HALVED)), 1.0)
-        return Scale(0.0, top, top / 2, label=share_label)
+        return upright_scale(max(self.shares))
 
     @property
-    def columns(self) -> list[LossColumn]:
+    def columns(self) -> list[Bar]:
         gap = (1 - FILLED) / 2
         return [
-            LossColumn(
+            Bar(
+                "p",
                 x=position((place + gap) / COLUMNS),
+                y=self.upright.from_top(share),
                 width=position(FILLED / COLUMNS),
-                top=position(1 - self.upright.part(share)),
                 height=position(self.upright.part(share)),
             )
             for place, share in enumerate(self.shares)

@@ -1,16 +1,15 @@
 """Numbers and months that were changed on the device: a mean, or how answers are spread."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from django.utils.translation import gettext as _
 
-from surveys.charts.intervals import half_widths, share_label
+from surveys.charts.intervals import Bar, half_widths, share_label
 from surveys.charts.scales import Scale, percent, position, round_steps
 from surveys.design.calendars import amount_text, calendar_of
 from surveys.plan.content import PlanQuestion
-from surveys.releases.numbers import Numbers, QuestionNumbers, RangeFigure
+from surveys.releases.numbers import Numbers, QuestionNumbers
 from surveys.results.metadata import shown_epsilon
 from surveys.results.strata import ByStratum
 from surveys.results.tables import NumberRow, number_scale, places_of, possible, value_text
@@ -25,10 +24,7 @@ class RangeColumn(NumberRow):
     """The share of people in one range, as a column with its interval."""
 
     sign: str = "%"
-    x: str
-    width: str
-    top: str
-    height: str
+    bar: Bar
     middle: str
     from_: str
     to: str
@@ -111,7 +107,8 @@ class NumberResult(Shown):
         if mean and mean.variance.total:
             width = came_out.high - came_out.low if came_out else 0.0
             doubts = half_widths(width / 2, mean.variance, max(places, 1))
-        upright = _share_scale(numbers.ranges) if numbers.ranges else None
+        highest = max((part.high for part in numbers.ranges), default=None)
+        upright = None if highest is None else upright_scale(highest)
         return cls(
             by_stratum=by_stratum,
             number=number,
@@ -135,9 +132,8 @@ class NumberResult(Shown):
         )
 
 
-def _share_scale(ranges: Sequence[RangeFigure]) -> Scale:
-    """Return the upright scale of a spread: 0, a round share above all intervals, half of it."""
-    highest = max(part.high for part in ranges)
+def upright_scale(highest: float) -> Scale:
+    """Return the scale of columns: 0, a round share above all, half of it."""
     top = min(next(round_steps(max(highest, MIN_TOP), among=HALVED)), 1.0)
     return Scale(0.0, top, top / 2, label=share_label)
 
@@ -152,10 +148,13 @@ def _columns(question: PlanQuestion, numbers: QuestionNumbers, scale: Scale) -> 
                 least if part.least == part.most else f"{least} – {most}",
                 part.as_estimate(),
                 percent,
-                x=position(place / count),
-                width=position(FILLED / count),
-                top=position(1 - height),
-                height=position(height),
+                bar=Bar(
+                    "whole",
+                    position(place / count),
+                    position(1 - height),
+                    position(FILLED / count),
+                    position(height),
+                ),
                 middle=position((place + FILLED / 2) / count),
                 from_=scale.from_top(min(max(part.high, 0.0), scale.high)),
                 to=scale.from_top(min(max(part.low, 0.0), scale.high)),

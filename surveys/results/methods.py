@@ -16,7 +16,6 @@ from surveys.design import wording
 from surveys.design.models import Rule, Unit
 from surveys.ledger.selectors import SHOWN_PLACES
 from surveys.messages import listed, translate
-from surveys.releases.selectors import Publication
 from surveys.results.metadata import Metadata, shown_epsilon
 
 MANY_ROWS = 6  # more are counted, and not named
@@ -123,41 +122,30 @@ def _sentence(metadata: Metadata) -> str:
         "charged": metadata.charged,
         "digest": metadata.plan.digest[:12],
     }
-    if not metadata.device:
-        return (
-            _(
-                "%(n)s answers to a survey of %(organisation)s were kept encrypted, and published "
-                "only as totals with differentially private noise (Candor; plan %(digest)s)."
-            )
-            % text
-        )
-    if not metadata.release:
-        return (
-            _(
-                "Each answer to this survey of %(organisation)s is randomised on the respondent’s "
-                "device (local differential privacy, ε = %(total)s for a whole form) before it is "
-                "sent (Candor; plan %(digest)s)."
-            )
-            % text
-        )
-    if not metadata.is_noisy:
-        return (
-            _(
-                "%(n)s answers to a survey of %(organisation)s were randomised on the "
-                "respondents’ devices (local differential privacy, ε = %(total)s for a whole "
-                "form), and shares were published without further noise, at %(charged)s (Candor; "
-                "plan %(digest)s)."
-            )
-            % text
-        )
-    return (
-        _(
-            "%(n)s answers to a survey of %(organisation)s were randomised on the respondents’ "
-            "devices (local differential privacy, ε = %(total)s for a whole form), and shares were "
-            "published with further noise at %(charged)s (Candor; plan %(digest)s)."
-        )
-        % text
+    said = _(
+        "%(n)s answers to a survey of %(organisation)s were randomised on the respondents’ "
+        "devices (local differential privacy, ε = %(total)s for a whole form), and shares were "
+        "published with further noise at %(charged)s (Candor; plan %(digest)s)."
     )
+    if not metadata.device:
+        said = _(
+            "%(n)s answers to a survey of %(organisation)s were kept encrypted, and published "
+            "only as totals with differentially private noise (Candor; plan %(digest)s)."
+        )
+    elif not metadata.release:
+        said = _(
+            "Each answer to this survey of %(organisation)s is randomised on the respondent’s "
+            "device (local differential privacy, ε = %(total)s for a whole form) before it is "
+            "sent (Candor; plan %(digest)s)."
+        )
+    elif not metadata.is_noisy:
+        said = _(
+            "%(n)s answers to a survey of %(organisation)s were randomised on the "
+            "respondents’ devices (local differential privacy, ε = %(total)s for a whole "
+            "form), and shares were published without further noise, at %(charged)s (Candor; "
+            "plan %(digest)s)."
+        )
+    return said % text
 
 
 def _paragraph(metadata: Metadata) -> Iterator[str]:
@@ -202,29 +190,23 @@ def _section(metadata: Metadata) -> Iterator[tuple[str, str]]:
 
 def _when(metadata: Metadata) -> str:
     plan = metadata.plan
-    text = {
-        "title": metadata.plan.spoken.title,
-        "organisation": metadata.plan.spoken.organisation,
+    said = _(
+        "“%(title)s” (%(organisation)s, wave %(wave)s) has been collected with Candor since "
+        "%(first)s; %(n)s answers are counted so far."
+    )
+    if plan.closed_on:
+        said = _(
+            "“%(title)s” (%(organisation)s, wave %(wave)s) was collected with Candor from "
+            "%(first)s to %(last)s; %(n)s answers are counted."
+        )
+    return said % {
+        "title": plan.spoken.title,
+        "organisation": plan.spoken.organisation,
         "wave": plan.wave,
         "n": _people(metadata),
         "first": _day(plan.opened_on),
         "last": _day(plan.closed_on) if plan.closed_on else "",
     }
-    if plan.closed_on:
-        return (
-            _(
-                "“%(title)s” (%(organisation)s, wave %(wave)s) was collected with Candor from "
-                "%(first)s to %(last)s; %(n)s answers are counted."
-            )
-            % text
-        )
-    return (
-        _(
-            "“%(title)s” (%(organisation)s, wave %(wave)s) has been collected with Candor since "
-            "%(first)s; %(n)s answers are counted so far."
-        )
-        % text
-    )
 
 
 def _unit(metadata: Metadata) -> str:
@@ -259,33 +241,27 @@ def _device(metadata: Metadata) -> str:
     losses = [question.loss for question in metadata.device if question.loss is not None]
     least, most = shown_epsilon(min(losses)), shown_epsilon(max(losses))
     text = {"count": len(metadata.device), "least": least, "most": most, "total": metadata.total}
+    answers = _(
+        "The answers to %(count)s questions were randomised in the respondent’s "
+        "browser before they were sent (randomised response; ε-local differential privacy "
+        "with ε = %(least)s to %(most)s an answer)."
+    )
     if least == most:
-        answers = (
-            ngettext(
-                "The answer to %(count)s question was randomised in the respondent’s "
-                "browser before it was sent "
-                "(randomised response; ε-local differential privacy with ε = %(least)s).",
-                "The answers to %(count)s questions were randomised in the respondent’s "
-                "browser before they were sent (randomised response; ε-local differential privacy "
-                "with ε = %(least)s an answer).",
-                len(metadata.device),
-            )
-            % text
-        )
-    else:
-        answers = (
-            _(
-                "The answers to %(count)s questions were randomised in the respondent’s "
-                "browser before they were sent (randomised response; ε-local differential privacy "
-                "with ε = %(least)s to %(most)s an answer)."
-            )
-            % text
+        answers = ngettext(
+            "The answer to %(count)s question was randomised in the respondent’s "
+            "browser before it was sent "
+            "(randomised response; ε-local differential privacy with ε = %(least)s).",
+            "The answers to %(count)s questions were randomised in the respondent’s "
+            "browser before they were sent (randomised response; ε-local differential privacy "
+            "with ε = %(least)s an answer).",
+            len(metadata.device),
         )
     every = _(
         "All answers of one form together lose at most ε = %(total)s. The server never received "
         "the answers that were chosen, only the changed ones."
     )
-    return " ".join(filter(None, (answers, _drawing(metadata), every % text, _waves(metadata))))
+    parts = answers % text, _drawing(metadata), every % text, _waves(metadata)
+    return " ".join(filter(None, parts))
 
 
 def _waves(metadata: Metadata) -> str:
@@ -358,10 +334,9 @@ def _given(metadata: Metadata) -> str:
 
 
 def _release(metadata: Metadata) -> str:
-    release = metadata.release
-    if metadata.asked is not None:
-        return _asked(metadata, metadata.asked)
-    if release is None:
+    """Say what was published, by the rule or for a query, and how it was drawn."""
+    described, asked = metadata.release or metadata.asked, metadata.asked
+    if described is None:
         none = _("No numbers of this wave have been published by its rule yet.")
         return on_request(metadata) or none
     text = _(
@@ -369,38 +344,28 @@ def _release(metadata: Metadata) -> str:
         "(%(mechanism)s; sensitivity: "
         "%(sensitivity)s), at a cost of %(charged)s, row %(row)s of the public ledger."
     )
-    if not metadata.is_noisy:
+    if asked:
+        text = _(
+            "“%(title)s” was published on %(day)s for a query (%(mechanism)s; "
+            "sensitivity: %(sensitivity)s), with a privacy loss of %(charged)s, row "
+            "%(row)s of the public ledger."
+        )
+    elif not metadata.is_noisy:
         text = _(
             "The counts of reports were published on %(day)s as they came: of %(whom)s, "
             "%(charged)s at most is lost by it, all that the device allowed, row %(row)s of the "
             "public ledger."
         )
-    return text % {
-        "day": _day(release.published_on),
-        "mechanism": translate(release.entry.mechanism),
-        "sensitivity": translate(release.entry.sensitivity),
+    text %= {
+        "title": asked.title if asked else "",
+        "day": _day(described.published_on),
+        "mechanism": translate(described.entry.mechanism),
+        "sensitivity": translate(described.entry.sensitivity),
         "whom": wording.whom(metadata.plan.content.unit),
         "charged": metadata.charged,
-        "row": release.entry.position,
+        "row": described.entry.position,
     }
-
-
-def _asked(metadata: Metadata, publication: Publication) -> str:
-    """Say what somebody asked for, and how it was drawn."""
-    content = publication.drawn[-1].content if publication.drawn else None
-    text = _(
-        "“%(title)s” was published on %(day)s for a query (%(mechanism)s; "
-        "sensitivity: %(sensitivity)s), with a privacy loss of %(charged)s, row "
-        "%(row)s of the public ledger."
-    ) % {
-        "title": publication.title,
-        "day": _day(publication.published_on),
-        "mechanism": translate(publication.entry.mechanism),
-        "sensitivity": translate(publication.entry.sensitivity),
-        "charged": metadata.charged,
-        "row": publication.entry.position,
-    }
-    return f"{text} {translate(content.method)}" if content else text
+    return f"{text} {translate(asked.drawn[-1].content.method)}" if asked and asked.drawn else text
 
 
 def on_request(metadata: Metadata) -> str:

@@ -33,54 +33,39 @@ RULES = {
 
 
 @dataclass(frozen=True, slots=True)
-class OddsPicture:
-    """One hundred people who answer a question: what that many of them send."""
-
-    heading: str
-    own: str
-    rest: str
-
-
-def picture(question: RegisteredQuestion) -> OddsPicture | None:
-    """Return the words of a question's odds; None where it has none."""
-    if question.first_odds is None:
-        return None
-    number = {"number": question.number}
-    if question.question.kind == "multiple":
-        heading = (
-            _(
-                "Of 100 people whose device picked an option that they ticked in question "
-                "%(number)s,"
-            )
-            % number
-        )
-        return OddsPicture(heading, _("send “ticked”"), _("send “not ticked”"))
-    if question.first_odds.choices == 2:
-        yes, no = question.choices[:2]
-        heading = _("Of 100 people who answer “%(choice)s” to question %(number)s,") % {
-            **number,
-            "choice": yes,
-        }
-        return OddsPicture(
-            heading,
-            _("send “%(choice)s”") % {"choice": yes},
-            _("send “%(choice)s”") % {"choice": no},
-        )
-    heading = _("Of 100 people who choose an answer to question %(number)s,") % number
-    if question.first_odds.size == 1:
-        return OddsPicture(heading, _("send that answer"), _("send one of the others"))
-    return OddsPicture(heading, _("have it among those sent"), _("do not"))
-
-
-@dataclass(frozen=True, slots=True)
 class StudyPresenter:
     """The sentences of one study's page."""
 
     record: RegisteredStudy
 
     @property
-    def picture(self) -> OddsPicture | None:
-        return picture(self.record.first)
+    def picture(self) -> tuple[str, str, str] | None:
+        """Return the words of one hundred people who answer a question, and of what that many of
+        them send and do not; None where it has no odds.
+        """
+        question, odds = self.record.first, self.record.first.first_odds
+        if odds is None:
+            return None
+        number = {"number": question.number}
+        if question.question.kind == "multiple":
+            heading = _(
+                "Of 100 people whose device picked an option that they ticked in question "
+                "%(number)s,"
+            )
+            return heading % number, _("send “ticked”"), _("send “not ticked”")
+        if odds.choices == 2:
+            yes, no = question.choices[:2]
+            heading = _("Of 100 people who answer “%(choice)s” to question %(number)s,")
+            send = _("send “%(choice)s”")
+            return (
+                heading % {**number, "choice": yes},
+                send % {"choice": yes},
+                send % {"choice": no},
+            )
+        heading = _("Of 100 people who choose an answer to question %(number)s,") % number
+        if odds.size == 1:
+            return heading, _("send that answer"), _("send one of the others")
+        return heading, _("have it among those sent"), _("do not")
 
     @property
     def given(self) -> str:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-from dpengine.accounting import beliefs, concentrated, groups, shuffling
+from dpengine.accounting import concentrated, groups, shuffling
 from dpengine.bounds import ln_above
 from dpengine.privacy import round_up
 from surveys.guesses import even_guess_within
@@ -97,11 +97,6 @@ def households(
         )
         for size in sizes
     ]
-
-
-def at_risk(loss: Loss, people: int) -> Fraction:
-    """Return how many of so many people a mechanism with this δ may lay bare, on average."""
-    return beliefs.at_risk(loss.delta, people) if people else Fraction(0)
 
 
 def shuffled(content: PlanContent, reports: int) -> Shuffled:

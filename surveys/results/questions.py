@@ -178,7 +178,11 @@ def _result(
     contrast = min((float(each.own - each.other) for each in odds), default=1.0)
     if question.kind == "multiple":  # a report is about some of so many options
         contrast *= odds[0].told / len(order)
-    last = order[-1] if question.skipped else None
+    last, among = order[-1] if question.skipped else None, None
+    if question.skipped:
+        among = comparisons.among_asked(
+            query.plan, query, release.content, question.name, confidence
+        )
     return Result(
         number=number,
         question=question,
@@ -198,23 +202,13 @@ def _result(
             )
             for at in order
         ],
-        among_asked=_among_asked(question, query, release.content, confidence)
-        if question.skipped
+        among_asked=[
+            NumberRow.of(question.choices[at], among[at], percent, sign="%") for at in order[:-1]
+        ]
+        if among
         else [],
         by_stratum=ByStratum.of(question, numbers, query, content, drawn_choices(question)),
     )
-
-
-def _among_asked(
-    question: PlanQuestion, query: Query, content: Numbers, confidence: float
-) -> list[NumberRow]:
-    shares = comparisons.among_asked(query.plan, query, content, question.name, confidence)
-    if shares is None:
-        return []
-    return [
-        NumberRow.of(question.choices[at], shares[at], percent, sign="%")
-        for at in question.shown_order[:-1]
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +230,8 @@ def blocks_of(results: list[Shown]) -> list[ResultBlock]:
     the form has them: by the group's name, whatever each says above it.
     """
     blocks = []
-    for _name, members in groupby(results, key=_matrix_of):
+    by_matrix = groupby(results, key=lambda each: each.question.group and each.question.group.name)
+    for _name, members in by_matrix:
         statements = list(members)
         matrix = [result for result in statements if isinstance(result, Result)]
         group = statements[0].question.group
@@ -247,7 +242,3 @@ def blocks_of(results: list[Shown]) -> list[ResultBlock]:
         else:
             blocks += [ResultBlock([result]) for result in statements]
     return blocks
-
-
-def _matrix_of(result: Shown) -> str:
-    return result.question.group.name if result.question.group else ""

@@ -369,7 +369,7 @@ class RegisteredStudy:
     @property
     def at_risk(self) -> Fraction:
         """Return δ·n of the cap: records that publications may lay bare, on average."""
-        return privacy_loss.at_risk(self.cap, self.answers or 0)
+        return beliefs.at_risk(self.cap.delta, self.answers) if self.answers else Fraction(0)
 
     @property
     def advised_delta(self) -> Fraction | None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.timezone import now
 
 from surveys.design import selectors as design
@@ -35,22 +35,16 @@ class Search:
         """Return the newest Plans of the studies that are found, by id, in the registry's order."""
         narrowed = {"unit": self.unit, "changed": self.model}
         wanted = {name: part for name, part in narrowed.items() if part}
-        return stand(design.registered_plans(self.words, **wanted), self.state).values_list(
-            "pk", flat=True
-        )
-
-
-def stand(plans: QuerySet[Plan], state: str) -> QuerySet[Plan]:
-    """Return those of these Plans whose studies stand so; all for none."""
-    if not state:
-        return plans
-    if state == "retired":
-        return plans.filter(study__retired_on__isnull=False)
-    living = plans.filter(study__retired_on=None)
-    if state == "collecting":
-        return living.filter(closed_on=None)
-    closed = living.filter(closed_on__isnull=False)
-    # those whose cap is used up are few: a worker retires most within a minute
-    maybe = closed.filter(study__in=design.maybe_spent()).values_list("pk", flat=True)
-    spent = [each.plan.pk for each in registered_all(maybe, now()) if each.state == "spent"]
-    return closed.filter(pk__in=spent) if state == "spent" else closed.exclude(pk__in=spent)
+        plans = design.registered_plans(self.words, **wanted)
+        if self.state == "retired":
+            plans = plans.filter(study__retired_on__isnull=False)
+        elif self.state:
+            is_open = self.state == "collecting"
+            plans = plans.filter(study__retired_on=None, closed_on__isnull=is_open)
+        if self.state in ("closed", "spent"):
+            # those whose cap is used up are few: a worker retires most within a minute
+            maybe = plans.filter(study__in=design.maybe_spent()).values_list("pk", flat=True)
+            found = registered_all(maybe, now())
+            spent = Q(pk__in=[each.plan.pk for each in found if each.state == "spent"])
+            plans = plans.filter(spent if self.state == "spent" else ~spent)
+        return plans.values_list("pk", flat=True)

@@ -36,12 +36,12 @@ pages: list[URLPattern | URLResolver] = [
 register: list[URLPattern | URLResolver] = [
     path("", registry.studies, name="list"),
     path("ledger.json", registry.whole_ledger, name="ledger"),
-    path("ledger/index.json", registry.LedgerIndex.as_view(), name="ledger-index"),
-    path("ledger/<int:number>.json", registry.LedgerSegment.as_view(), name="ledger-segment"),
+    path("ledger/index.json", registry.ledger_index, name="ledger-index"),
+    path("ledger/<int:number>.json", registry.ledger_segment, name="ledger-segment"),
     path("schemas/<slug:name>.json", registry.schema, name="schema"),
     path("<slug:slug>/", registry.study, name="study"),
-    path("<slug:slug>.json", registry.StudyDocument.as_view(), name="json"),
-    path("<slug:slug>.yaml", registry.Deployment.as_view(), name="yaml"),
+    path("<slug:slug>.json", registry.study_document, name="json"),
+    path("<slug:slug>.yaml", registry.deployment, name="yaml"),
 ]
 urlpatterns = [
     path("", studies.home, name="home"),

@@ -24,8 +24,7 @@ class Format:
     media_type: str
     program: str  # or the format's own name
     write: Callable[[Metadata, list[ExportRow]], bytes]
-    has_labels: bool = False
-    needs: tuple[str, ...] = ()  # packages of requirements-spss.txt
+    needs: tuple[str, ...] = ()  # packages of requirements-spss.txt: it has labels
 
     @property
     def is_here(self) -> bool:
@@ -35,17 +34,16 @@ class Format:
     @property
     def title(self) -> str:
         """Return what a link to such a file says."""
-        if not self.has_labels:
-            return self.program
-        return _("%(program)s, with labels") % {"program": self.program}
+        labelled = _("%(program)s, with labels") % {"program": self.program}
+        return labelled if self.needs else self.program
 
 
 LABELLED = ("pandas", "pyreadstat")
 FORMATS: Mapping[str, Format] = {
     format.suffix: format
     for format in (
-        Format("sav", "application/x-spss-sav", "SPSS", write_spss, True, LABELLED),
-        Format("dta", "application/x-stata-dta", "Stata", write_stata, True, LABELLED),
+        Format("sav", "application/x-spss-sav", "SPSS", write_spss, LABELLED),
+        Format("dta", "application/x-stata-dta", "Stata", write_stata, LABELLED),
         Format("csv", "text/csv; charset=utf-8", "CSV", write_csv),
         Format("parquet", "application/vnd.apache.parquet", "Parquet", write_parquet),
         Format("json", "application/json; charset=utf-8", "JSON", write_json),

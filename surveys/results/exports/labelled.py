@@ -25,18 +25,7 @@ MAX_VALUE_LABEL, MAX_LABEL, MAX_FILE_LABEL = 120, 256, 64  # bytes, in SPSS
 STATA_SECTIONS = 14  # of a file, whose places its map holds
 MAX_STATA_LABEL = 80  # letters, of a file or a variable
 CODES = 1000  # of a question's choices: question 2, choice 3 is 2003
-SPSS_FORMATS: dict[Kind, str] = {
-    "code": "F8.0",
-    "count": "F8.0",
-    "points": "F8.2",
-    "number": "F12.6",
-}
-STATA_FORMATS: dict[Kind, str] = {
-    "code": "%8.0f",
-    "count": "%8.0f",
-    "points": "%8.2f",
-    "number": "%12.6f",
-}
+WIDTHS: dict[Kind, str] = {"code": "8.0", "count": "8.0", "points": "8.2", "number": "12.6"}
 SCALES = {"count", "points", "number"}
 
 
@@ -57,7 +46,7 @@ def write_spss(metadata: Metadata, rows: list[ExportRow]) -> bytes:
         variable_measure={
             name: "scale" if kind in SCALES else "nominal" for name, kind in coded.kinds.items()
         },
-        variable_format=coded.formats(SPSS_FORMATS),
+        variable_format=coded.formats("F{}"),
     )
 
 
@@ -71,7 +60,7 @@ def write_stata(metadata: Metadata, rows: list[ExportRow]) -> bytes:
         file_label=metadata.plan.content.title[:MAX_STATA_LABEL],
         column_labels={name: label[:MAX_STATA_LABEL] for name, label in coded.labels.items()},
         variable_value_labels=coded.codes,
-        variable_format=coded.formats(STATA_FORMATS),
+        variable_format=coded.formats("%{}f"),
     )
     lines = methods_of(metadata)["section"].split("\n")
     return with_notes(file, [line for line in lines if line.strip()])
@@ -152,9 +141,10 @@ class CodedRows:
         codes = {name: words for name, words in codes.items() if words}
         return cls(frame, codes, kinds | {"item": "code"}, labels)
 
-    def formats(self, formats: dict[Kind, str]) -> dict[str, str]:
-        """Return a program's format of every variable that needs one."""
-        return {name: formats[kind] for name, kind in self.kinds.items() if kind in formats}
+    def formats(self, form: str) -> dict[str, str]:
+        """Return a format for every variable that needs one; `form` has a place for its width."""
+        numbers = {name: kind for name, kind in self.kinds.items() if kind in WIDTHS}
+        return {name: form.format(WIDTHS[kind]) for name, kind in numbers.items()}
 
 
 def frame_of(

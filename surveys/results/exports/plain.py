@@ -20,15 +20,6 @@ def labels() -> dict[str, str]:
     return {name: str(column.metadata["label"]) for name, column in COLUMNS.items()}
 
 
-def reading() -> str:
-    """Return the line of the codebook on words that programs take for nothing."""
-    return _(
-        "Only an empty cell is missing, because an answer can be “None” or “NA”. "
-        'In pandas: read_csv(file, keep_default_na=False, na_values=[""]); in R: '
-        'read.csv(file, na.strings = "").'
-    )
-
-
 def description(metadata: Metadata) -> dict[str, str]:
     """Return what is true of all rows, as texts."""
     methods = methods_of(metadata)
@@ -39,7 +30,11 @@ def description(metadata: Metadata) -> dict[str, str]:
         "plan_sha256": metadata.plan.digest,
         "plan": metadata.plan.document,
         "software": f"Candor {dpengine.__version__}",
-        "reading": reading(),
+        "reading": _(
+            "Only an empty cell is missing, because an answer can be “None” or “NA”. "
+            'In pandas: read_csv(file, keep_default_na=False, na_values=[""]); in R: '
+            'read.csv(file, na.strings = "").'
+        ),
         "columns": json.dumps(labels(), ensure_ascii=False),
     }
 

@@ -38,7 +38,10 @@ def metadata_of(
 @require_safe
 def methods(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     """Show the methods texts in three lengths; one of them as plain text if its length is named."""
-    release, publication = _described(plan, request.GET.get("release"))
+    name = request.GET.get("release")
+    publications = [each for each in releases.asked_of(plan.study) if str(each.number) == name]
+    publication = publications[0] if publications else None
+    release = None if publication else chosen(releases.by_rule_of(plan.study), name)
     metadata = metadata_of(request, plan, release, publication)
     texts = methods_of(metadata)
     length = request.GET.get("plain")
@@ -51,16 +54,6 @@ def methods(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     described = release or publication
     said = {"release": described, "key": key, "texts": texts, "asked": asked}
     return study_page(request, "methods", plan, shared=shared, **said)
-
-
-def _described(
-    plan: Plan, key: str | None
-) -> tuple[Release | Step | None, releases.Publication | None]:
-    """Return what a methods text is about: numbers of the rule, or what somebody asked for."""
-    asked = [each for each in releases.asked_of(plan.study) if key and str(each.number) == key]
-    if asked:
-        return None, asked[0]
-    return chosen(releases.by_rule_of(plan.study), key), None
 
 
 @with_plan

@@ -30,9 +30,8 @@ from surveys.results.loss_picture import LossPicture
 from surveys.results.publications import shown_of
 from surveys.results.tables import csv_of, people_csv
 
-LOOK_AGAIN = 2  # seconds, while a worker draws
 LATE = datetime.timedelta(minutes=1)  # from here on a page says that it takes longer than usual
-LOOK_AGAIN_LATE = 15  # seconds
+LOOK_AGAIN = {False: 2, True: 15}  # seconds, while a worker draws, and when it is late
 
 
 @with_study
@@ -140,7 +139,7 @@ def asked(request: HttpRequest, study: Study, *, shared: bool, digest: str) -> H
     }
     response = render(request, "results/asked.html", context)
     if not asked_for.refused:  # a header: no script, and no inline instruction
-        response["Refresh"] = str(LOOK_AGAIN_LATE if is_late else LOOK_AGAIN)
+        response["Refresh"] = str(LOOK_AGAIN[is_late])
     return response
 
 

@@ -1,34 +1,30 @@
 """The public registry. A stranger gets no cookie here."""
 
 import contextlib
-import datetime
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import structlog
+import yaml
 from django.core.paginator import Paginator
 from django.db import DatabaseError
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
 from django.utils.cache import patch_cache_control
-from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
-from rest_framework.renderers import BaseRenderer
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from surveys.design import selectors as design
 from surveys.invited import selectors as invited
 from surveys.ledger import selectors as ledger
 from surveys.middleware import gzip_public
 from surveys.releases.reconstruction import crowding_of
-from surveys.results import deployments, presenters, renderers, scripts, serializers
+from surveys.results import deployments, presenters, scripts, serializers
 from surveys.results.cache import written_once
 from surveys.results.registered import (
     MODELS,
@@ -45,6 +41,7 @@ log = structlog.get_logger(__name__)
 ON_A_PAGE = 25
 MAX_SEARCH = 100  # characters
 YEAR = 365 * 24 * 3600  # seconds
+INDENTED = {"indent": 1, "ensure_ascii": False}
 SCHEMAS = Path(__file__).parent.parent / "schemas"
 
 
@@ -60,7 +57,7 @@ def studies(request: HttpRequest) -> HttpResponse:
         request.GET.get("q", "")[:MAX_SEARCH].strip(),
         **{name: value if value in choices[name] else "" for name, value in chosen.items()},
     )
-    now = _now()
+    now = timezone.now()
     page = Paginator(search.plans(), ON_A_PAGE).get_page(request.GET.get("page"))
     records = registered_all(page, now)
     ledger.read_days((each.account for each in records), now)
@@ -100,39 +97,24 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "results/registered.html", context)
 
 
-@method_decorator(gzip_public, name="dispatch")
-class PublicDocument(APIView):
-    """A document that everyone gets alike, whoever is signed in."""
-
-    authentication_classes = ()
-    content_negotiation_class = renderers.OneForm
-    http_method_names = ("get", "head")
-    renderer_classes: tuple[type[BaseRenderer], ...] = (renderers.IndentedJSONRenderer,)
-
-    def finalize_response(self, *args: Any, **kwargs: Any) -> Response:
-        """Let anyone keep a document for a minute, or as long as it says; not an error: a study
-        may open meanwhile.
-        """
-        response: Response = super().finalize_response(*args, **kwargs)
-        if response.status_code == HTTPStatus.OK and "Cache-Control" not in response:
-            patch_cache_control(response, public=True, max_age=60)
-        return response
+def public(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
+    """Let anyone keep a document for a minute; not an error: a study may open meanwhile."""
+    return require_safe(gzip_public(cache_control(public=True, max_age=60)(view)))
 
 
-class StudyDocument(PublicDocument):
-    """The study's page for machines."""
+@public
+def study_document(request: HttpRequest, slug: str) -> HttpResponse:
+    """Give the study's page to machines."""
+    document = serializers.document_of(_record(slug), request.build_absolute_uri)
+    return JsonResponse(document, json_dumps_params=INDENTED)
 
-    def get(self, request: Request, slug: str) -> Response:
-        return Response(serializers.document_of(_record(slug), request.build_absolute_uri))
 
-
-class Deployment(PublicDocument):
-    """The study as an entry of a public register of deployments."""
-
-    renderer_classes = (renderers.YAMLRenderer,)
-
-    def get(self, request: Request, slug: str) -> Response:
-        return Response(deployments.entry(_record(slug), request.build_absolute_uri))
+@public
+def deployment(request: HttpRequest, slug: str) -> HttpResponse:
+    """Give the study as an entry of a public register of deployments."""
+    entry = deployments.entry(_record(slug), request.build_absolute_uri)
+    text = yaml.safe_dump(entry, allow_unicode=True, sort_keys=False, width=110)
+    return HttpResponse(text, content_type="application/yaml; charset=utf-8")
 
 
 @require_safe
@@ -168,51 +150,48 @@ def _reading() -> Iterator[None]:
         raise Broken(f"The ledger cannot be read on: {why}") from None
 
 
-class LedgerIndex(PublicDocument):
-    """The end of the chain, and where its rows are: as small however long it is."""
-
-    def get(self, request: Request) -> Response:
-        head, length = ledger.head()
-        address = request.build_absolute_uri("/registry/ledger/")
-        return Response(
-            {
-                "format": serializers.INDEX_FORMAT,
-                "head": head,
-                "length": length,
-                "rows": ledger.SEGMENT,
-                "segments": ledger.segments(length),
-                "whole": length // ledger.SEGMENT,
-                "segment": f"{address}{{number}}.json",
-                "check": serializers.HOW_TO_CHECK,
-            }
-        )
-
-
-class LedgerSegment(PublicDocument):
-    """A thousand rows of the chain: once they are all there, for good. No later row changes what
-    stands here, so that a mirror asks for each segment once.
-    """
-
-    renderer_classes = (renderers.AsciiJSONRenderer,)
-
-    def get(self, request: Request, number: int) -> Response:
-        _head, length = ledger.head()
-        try:
-            with _reading():
-                rows = ledger.segment(number, length)
-        except Broken as error:
-            return Response({"detail": str(error)}, status=HTTPStatus.INTERNAL_SERVER_ERROR)
-        if not rows:
-            raise Http404("the ledger has no such segment")
-        document = {"format": serializers.SEGMENT_FORMAT, "number": number, "rows": rows}
-        response = Response(document)
-        if number * ledger.SEGMENT <= length:
-            patch_cache_control(response, public=True, max_age=YEAR, immutable=True)
-        return response
+@public
+def ledger_index(request: HttpRequest) -> HttpResponse:
+    """Give the end of the chain, and where its rows are: as small however long it is."""
+    head, length = ledger.head()
+    address = request.build_absolute_uri("/registry/ledger/")
+    document = {
+        "format": serializers.INDEX_FORMAT,
+        "head": head,
+        "length": length,
+        "rows": ledger.SEGMENT,
+        "segments": ledger.segments(length),
+        "whole": length // ledger.SEGMENT,
+        "segment": f"{address}{{number}}.json",
+        "check": serializers.HOW_TO_CHECK,
+    }
+    return JsonResponse(document, json_dumps_params=INDENTED)
 
 
 @require_safe
-@cache_control(public=True, max_age=60)
+@gzip_public
+def ledger_segment(request: HttpRequest, number: int) -> HttpResponse:
+    """Give a thousand rows of the chain: once they are all there, for good. No later row changes
+    what stands here, so that a mirror asks for each segment once.
+    """
+    _head, length = ledger.head()
+    try:
+        with _reading():
+            rows = ledger.segment(number, length)
+    except Broken as error:
+        return JsonResponse({"detail": str(error)}, status=HTTPStatus.INTERNAL_SERVER_ERROR)
+    if not rows:
+        raise Http404("the ledger has no such segment")
+    document = {"format": serializers.SEGMENT_FORMAT, "number": number, "rows": rows}
+    response = JsonResponse(document, json_dumps_params={"indent": 1})
+    if number * ledger.SEGMENT <= length:
+        patch_cache_control(response, public=True, max_age=YEAR, immutable=True)
+    else:
+        patch_cache_control(response, public=True, max_age=60)
+    return response
+
+
+@public
 def schema(request: HttpRequest, name: str) -> HttpResponse:
     """Serve the shape of our documents."""
     if name not in serializers.SCHEMAS:
@@ -223,8 +202,4 @@ def schema(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _record(slug: str) -> RegisteredStudy:
-    return registered(get_object_or_404(design.published_studies(), slug=slug), _now())
-
-
-def _now() -> datetime.datetime:
-    return datetime.datetime.now(datetime.UTC)
+    return registered(get_object_or_404(design.published_studies(), slug=slug), timezone.now())

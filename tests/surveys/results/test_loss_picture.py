@@ -47,7 +47,7 @@ def test_its_columns_are_all_draws_and_none_is_outside(publication: Any) -> None
     assert len(picture.shares) == COLUMNS
     for column in picture.columns:
         left, width, top, height = (
-            float(part[:-1]) for part in (column.x, column.width, column.top, column.height)
+            float(part[:-1]) for part in (column.x, column.width, column.y, column.height)
         )
         assert 0 <= left <= left + width <= 100
         assert top + height == pytest.approx(100, abs=0.02)

@@ -99,11 +99,5 @@ def test_one_question_alone_is_together_what_it_is_by_itself():
     assert privacy_loss.shown(coin.together) == "0.049"
 
 
-def test_nobody_is_at_risk_without_a_delta_or_without_people():
-    assert privacy_loss.at_risk(Loss(Decimal(1)), 1000) == 0
-    assert privacy_loss.at_risk(Loss(Decimal(1), Fraction(1, 10**6)), 0) == 0
-    assert privacy_loss.at_risk(Loss(Decimal(1), Fraction(1, 10**6)), 3615) == Fraction(3615, 10**6)
-
-
 def test_a_plan_that_changes_nothing_loses_nothing_in_a_batch():
     assert privacy_loss.shuffled(read(whole()), 100).together == 0

@@ -436,7 +436,8 @@ def test_studies_that_cannot_be_compared_stand_in_lists_of_their_own(client: Cli
     kinds.plain()
     open_small(slug="apart", unit="respondent-in-wave")
     groups = client.get("/registry/").context["groups"]
-    assert [(len(group.list), group.list[0].kind) for group in groups] == [
+    firsts = [(len(group.list), group.list[0].record) for group in groups]
+    assert [(many, (each.content.unit, each.model.value)) for many, each in firsts] == [
         (1, ("respondent-in-study", "device")),
         (1, ("respondent-in-study", "both")),
         (1, ("respondent-in-study", "given")),

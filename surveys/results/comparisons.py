@@ -71,19 +71,14 @@ def differences_of(
             NumberRow.of("", share, percent, sign="%").both
             for share in (difference.one, difference.other)
         )
-        odds_ratio = _odds_ratio(difference.odds_ratio)
+        limits = map(_times, difference.odds_ratio or ())
+        ratio = dict(zip(("value", "low", "high"), limits, strict=False))
+        odds_ratio = _("%(value)s, %(low)s to %(high)s") % ratio if ratio else _("too few to say")
         if difference.value is None:
             words = _("too few to say")
         texts = {"one": one, "other": other, "odds_ratio": odds_ratio, "words": words}
         rows.append(DifferenceRow.of(answer, difference, _signed, **texts))
     return Differences(title, rows, scale, first, second)
-
-
-def _odds_ratio(limits: tuple[float, float, float] | None) -> str:
-    if limits is None:
-        return _("too few to say")
-    value, low, high = (_times(each) for each in limits)
-    return _("%(value)s, %(low)s to %(high)s") % {"value": value, "low": low, "high": high}
 
 
 def _times(ratio: float) -> str:

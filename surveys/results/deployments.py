@@ -92,7 +92,7 @@ def entry(record: RegisteredStudy, link: Callable[[str], str]) -> Any:
     return _filled(FORM, values | _of_budget(record))
 
 
-def _of_budget(record: RegisteredStudy) -> dict[str, Any]:
+def _of_budget(record: RegisteredStudy) -> dict[str, object]:
     account, budget, left = record.account, record.account.budget, record.days_left
     signs = "ερ" if budget.is_either else budget.measure
     cap = " or ".join(f"{each} {written(budget.cap_in(each))}" for each in signs)
@@ -120,7 +120,7 @@ def _of_budget(record: RegisteredStudy) -> dict[str, Any]:
     }
 
 
-def _filled(part: Any, values: dict[str, Any]) -> Any:
+def _filled(part: Any, values: dict[str, object]) -> Any:
     """Return a part of the form with the values in their places."""
     if isinstance(part, dict):
         return {name: _filled(each, values) for name, each in part.items()}

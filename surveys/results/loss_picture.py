@@ -67,11 +67,8 @@ class LossPicture:
 
     @property
     def end(self) -> float:
-        return max(self.most, abs(self.law.at_most(1 - NEARLY)), self._nearly_most)
-
-    @property
-    def _nearly_most(self) -> float:
-        return min(self.law.at_most(NEARLY * (1 - self.law.unbounded)), self.law.greatest)
+        nearly_most = min(self.law.at_most(NEARLY * (1 - self.law.unbounded)), self.law.greatest)
+        return max(self.most, abs(self.law.at_most(1 - NEARLY)), nearly_most)
 
     @cached_property
     def shares(self) -> list[float]:
@@ -143,14 +140,9 @@ class LossPicture:
                 (_("in half of all draws at most"), self.law.at_most(0.5)),
                 (_("in 99 of 100 draws at most"), self.law.at_most(0.99)),
             ]
-        rows.append((self._bound_said, self.most))
+        rare = _("but for a chance of %(chance)s at most") % {"chance": chance_text(self.chance)}
+        rows.append((rare if self.chance else _("never more than"), self.most))
         return [(what, _amount(loss), _times(loss)) for what, loss in rows if math.isfinite(loss)]
-
-    @property
-    def _bound_said(self) -> str:
-        if not self.chance:
-            return _("never more than")
-        return _("but for a chance of %(chance)s at most") % {"chance": chance_text(self.chance)}
 
     @property
     def description(self) -> str:

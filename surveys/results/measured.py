@@ -72,12 +72,6 @@ class NumberResult(Shown):
         return rows + ([replace(self.mean, label=_("Mean"))] if self.mean else [])
 
     @property
-    def ends(self) -> tuple[str, str] | None:
-        """Return what the least and the greatest answer say, of a scale."""
-        choices = self.question.choices
-        return (choices[0], choices[-1]) if choices else None
-
-    @property
     def doubts_unit(self) -> str:
         """Return the word after a ±: the number's own unit, or months."""
         calendar = calendar_of(self.question)

@@ -58,15 +58,6 @@ class Metadata:
         return any(question.mechanism.scale for question in questions)
 
     @property
-    def asked_rows(self) -> list[int]:
-        """Return the ledger's rows of what was published of this wave on request, oldest first."""
-        return sorted(
-            publication.entry.position
-            for publication in releases.asked_of(self.plan.study)
-            if publication.request.plan_id == self.plan.pk
-        )
-
-    @property
     def total(self) -> str:
         return shown_epsilon(self.plan.content.loss)
 

@@ -16,6 +16,7 @@ from surveys.design import wording
 from surveys.design.models import Rule, Unit
 from surveys.ledger.selectors import SHOWN_PLACES
 from surveys.messages import listed, translate
+from surveys.releases import selectors as releases
 from surveys.results.metadata import Metadata, shown_epsilon
 
 MANY_ROWS = 6  # more are counted, and not named
@@ -370,8 +371,10 @@ def _release(metadata: Metadata) -> str:
 
 def on_request(metadata: Metadata) -> str:
     """Say which rows hold what was asked for, where that is all that a study publishes."""
-    rows = metadata.asked_rows
-    if not rows or metadata.plan.content.publication.rule != Rule.ON_REQUEST:
+    plan = metadata.plan
+    asked = [each for each in releases.asked_of(plan.study) if each.request.plan_id == plan.pk]
+    rows = sorted(publication.entry.position for publication in asked)
+    if not rows or plan.content.publication.rule != Rule.ON_REQUEST:
         return ""
     text = _("Numbers are published on request: rows %(rows)s of the public ledger.")
     if len(rows) == 1:

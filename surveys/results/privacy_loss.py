@@ -141,6 +141,6 @@ def shown(epsilon: Decimal) -> str:
     return f"{round_up(Fraction(epsilon), places):f}"
 
 
-def times(loss: Fraction) -> str:
+def times(loss: Fraction | None) -> str:
     """Return a loss for people: how many times likelier, rounded up to three digits or more."""
-    return f"{round_up(loss, 2 if loss < 100 else 0):,f}"
+    return "∞" if loss is None else f"{round_up(loss, 2 if loss < 100 else 0):,f}"

@@ -24,8 +24,7 @@ from surveys.design.models import Plan, Study, Unit
 from surveys.design.selectors import Odds, odds_of
 from surveys.design.summaries import Changed, changed_in, loss_of
 from surveys.ledger import selectors as ledger
-from surveys.ledger.models import Entry
-from surveys.ledger.selectors import Account, Burn, Statement, StatementLine
+from surveys.ledger.selectors import Account, Burn, Statement
 from surveys.plan.content import ANSWERS, FRESH, PlanContent, PlanQuestion
 from surveys.releases import selectors as releases
 from surveys.releases.selectors import Publication
@@ -48,8 +47,6 @@ UNITS = {
     Unit.HOUSEHOLD_OF_5.value: _("A household of at most 5, one study"),
 }
 
-
-SHOWN = 100  # rows of a kind on a page: all are in its file, and in the ledger
 
 # Where answers are changed. ε of different models, or units, cannot be compared.
 MODELS = dict(Changed.choices)
@@ -77,10 +74,6 @@ class RegisteredQuestion:
     @property
     def epsilon(self) -> str:
         return "∞" if self.question.loss is None else f"{epsilon_above(self.question.loss, 2)}"
-
-    @property
-    def times(self) -> str:
-        return "∞" if self.question.loss is None else privacy_loss.times(self.question.loss)
 
     @property
     def choices(self) -> list[str]:
@@ -135,13 +128,6 @@ class RegisteredStudy:
         if not counts or loss is None:
             return True
         return epsilon_above(loss ** max(content.waves, 1)) > self.cap.epsilon
-
-    @property
-    def is_collecting(self) -> bool:
-        """Tell whether spending goes on by itself: of a closed study nothing is charged but what
-        is asked for.
-        """
-        return self.state == "collecting"
 
     @property
     def state_name(self) -> str | Promise:
@@ -400,16 +386,6 @@ class RegisteredStudy:
         return Statement(self.account)
 
     @cached_property
-    def newest(self) -> list[StatementLine]:
-        """Return the newest of them, as many as a page shows."""
-        return self.statement.newest(SHOWN)
-
-    @property
-    def has_more(self) -> bool:
-        """Tell whether there are more rows than a page shows."""
-        return SHOWN in (len(self.newest), len(self.acts), len(self.vouching))
-
-    @cached_property
     def burn(self) -> Burn:
         return self.account.burn(self.now)
 
@@ -419,8 +395,10 @@ class RegisteredStudy:
 
     @property
     def days_left(self) -> int | None:
-        """Return how long the rest lasts at this rate; None where nothing is, or can be, spent."""
-        return self.account.days_left(self.now) if self.is_collecting else None
+        """Return how long the rest lasts at this rate; None where nothing is spent by itself: of a
+        closed study only what is asked for.
+        """
+        return self.account.days_left(self.now) if self.state == "collecting" else None
 
     @cached_property
     def chart(self) -> chart.Chart:
@@ -428,25 +406,13 @@ class RegisteredStudy:
             self.account,
             opened_on=self.plans[-1].opened_on,
             now=self.now,
-            goes_on=self.is_collecting,
+            goes_on=self.state == "collecting",
         )
 
     @cached_property
     def spark(self) -> str:
         """Return the spending of the last weeks as a line."""
         return chart.spark(self.account, self.now)
-
-    @cached_property
-    def acts(self) -> list[Entry]:
-        """Return the newest rows that are not charges: who set or changed what may be lost."""
-        return ledger.newest_acts(self.account.budget.pk, SHOWN)
-
-    @cached_property
-    def vouching(self) -> list[Entry]:
-        """Return the newest rows that vouch for a step of a series, or for what was there before
-        rows did.
-        """
-        return ledger.newest_acts(self.account.budget.pk, SHOWN, vouching=True)
 
 
 def registered_all(ids: Iterable[int], now: datetime.datetime) -> list[RegisteredStudy]:

@@ -7,7 +7,6 @@ them, and people read them.
 """
 
 import hashlib
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -17,30 +16,29 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 FOLDERS = ("form", "intake")
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
-    name: str  # such as intake/form.js
-    path: str  # on this site
-    sha256: str
-
-
 @cache
-def served() -> tuple[Script, ...]:
-    """Return every script of the form, in order of name. They change only with the site."""
+def served() -> list[dict[str, str]]:
+    """Return every script of the form, in order of its name (such as intake/form.js), with its path
+    on this site and its hash. They change only with the site.
+    """
     names = [
         f"{folder}/{file.name}"
         for folder in FOLDERS
         for file in sorted(Path(_found(folder)).glob("*.js"))
     ]
-    return tuple(
-        Script(name, staticfiles_storage.url(name), hashlib.sha256(_bytes(name)).hexdigest())
+    return [
+        {
+            "name": name,
+            "path": staticfiles_storage.url(name),
+            "sha256": hashlib.sha256(_bytes(name)).hexdigest(),
+        }
         for name in names
-    )
+    ]
 
 
 def digest() -> str:
     """Return one hash for all: of the lines that `sha256sum form/*.js intake/*.js` prints."""
-    lines = "".join(f"{script.sha256}  {script.name}\n" for script in served())
+    lines = "".join(f"{script['sha256']}  {script['name']}\n" for script in served())
     return hashlib.sha256(lines.encode()).hexdigest()
 
 

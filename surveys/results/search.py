@@ -21,11 +21,6 @@ class Search:
     model: str = ""
 
     @property
-    def narrows(self) -> bool:
-        """Tell whether something is looked for that a phone folds away."""
-        return bool(self.state or self.unit or self.model)
-
-    @property
     def query(self) -> str:
         """Return what goes before the number of a page in its address."""
         parts = {"q": self.words, "state": self.state, "unit": self.unit, "model": self.model}

@@ -8,7 +8,6 @@ of its own beside it, and what the chain vouches for is named.
 
 import datetime
 from collections.abc import Callable
-from dataclasses import asdict
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -38,11 +37,9 @@ NOT_PROTECTED = {
     "other-scripts": "from a site that sends other scripts than it publishes: everything",
     "order": "the order in which reports came, until they are sealed, and in backups made before",
     "false-reports": "the results, from people who send false reports or more than one",
+    "sent-as-given": "answers sent as given, from who runs the site, and from who has the database "
+    "and its key: everything",
 }
-CLEARTEXT_NOT_PROTECTED = (
-    "answers sent as given, from who runs the site, and from who has the database and its "
-    "key: everything"
-)
 NAMED = {"ε": "epsilon", "ρ": "rho"}
 HOW_TO_CHECK = (
     "A row's digest is the SHA-256 of the row without its digest, as JSON with sorted keys, no "
@@ -82,7 +79,7 @@ def moment(at: datetime.datetime) -> str:
 def document_of(record: RegisteredStudy, link: Callable[[str], str]) -> Document:
     """Return everything on a study's page; `link` makes an address of a path on this site."""
     content, study, slug = record.content, record.study, record.study.slug
-    files = [asdict(script) for script in scripts.served()]
+    applies = {"how-many": content.n_is_public, "sent-as-given": bool(record.cleartext)}
     chain = ledger.chain(record.account.budget.name)
     return {
         "format": FORMAT,
@@ -128,8 +125,10 @@ def document_of(record: RegisteredStudy, link: Callable[[str], str]) -> Document
             "rows": chain.rows,
         },
         "releases": [_publication(publication) for publication in record.published],
-        "scripts": {"digest": scripts.digest(), "files": files},
-        "not_protected": _not_protected(record),
+        "scripts": {"digest": scripts.digest(), "files": scripts.served()},
+        "not_protected": {
+            name: text for name, text in NOT_PROTECTED.items() if applies.get(name, True)
+        },
         "links": {
             "form": link(f"/s/{slug}/") + f"#{record.plan.digest}",
             "page": link(f"/registry/{slug}/"),
@@ -299,10 +298,3 @@ def _publication(publication: Publication) -> Document:
             for cover in releases.covers(publication)
         ],
     }
-
-
-def _not_protected(record: RegisteredStudy) -> dict[str, str]:
-    found = NOT_PROTECTED | ({"sent-as-given": CLEARTEXT_NOT_PROTECTED} if record.cleartext else {})
-    if not record.content.n_is_public:
-        del found["how-many"]
-    return found

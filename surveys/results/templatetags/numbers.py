@@ -38,7 +38,14 @@ def columns(
     A column without a head is left out, and one that is empty in every row if no word is given for
     an `empty` cell. `is_read`: the caption is for all, not only for those who listen.
     """
-    cells = [(head, [_cell(row, name) for row in rows]) for name, head in heads.items() if head]
+    variables = [
+        (head, template.Variable(f"row.{name.replace('__', '.')}"))
+        for name, head in heads.items()
+        if head
+    ]
+    cells = [
+        (head, [variable.resolve({"row": row}) for row in rows]) for head, variable in variables
+    ]
     cells = [(head, column) for head, column in cells if empty or any(column)]
     return {
         "caption": caption,
@@ -49,7 +56,3 @@ def columns(
         "heads": [head for head, _column in cells],
         "lines": [[(head, column[at]) for head, column in cells] for at in range(len(rows))],
     }
-
-
-def _cell(row: Any, name: str) -> Any:
-    return template.Variable(f"row.{name.replace('__', '.')}").resolve({"row": row})

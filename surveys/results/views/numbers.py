@@ -14,7 +14,7 @@ from surveys.results.comparisons import (
     changes_between,
     groups_of,
 )
-from surveys.results.exports import FORMATS
+from surveys.results.exports import FORMATS, offered
 from surveys.results.exports.rows import export_rows
 from surveys.results.metadata import Metadata
 from surveys.results.methods import methods_of, on_request
@@ -61,12 +61,8 @@ def methods(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
 def export(request: HttpRequest, plan: Plan, *, shared: bool, suffix: str) -> HttpResponse:
     """Give published numbers as a file: of one release if it is named, else of the study."""
     format = FORMATS.get(suffix)
-    if format is None:
-        raise Http404(f"expected one of {', '.join(FORMATS)}")
-    if not format.is_here:
-        raise Http404(
-            "it is written with packages of requirements-spss.txt, which are not installed"
-        )
+    if format is None or not format.is_here:
+        raise Http404(f"expected one of {', '.join(each.suffix for each in offered())}")
     key = request.GET.get("release")
     publications = releases.publications_of(plan.study)
     release = chosen(releases.by_rule_of(plan.study), None)

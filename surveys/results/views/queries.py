@@ -12,7 +12,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from surveys import clock
 from surveys.actor import actor
-from surveys.design import selectors as design
 from surveys.design.models import Plan, Study
 from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import Statement
@@ -23,7 +22,7 @@ from surveys.releases.queries.parameters import WrongParameter
 from surveys.releases.reconstruction import crowding_of
 from surveys.releases.selectors import Publication
 from surveys.results import exports
-from surveys.results.access import study_page, with_study
+from surveys.results.access import study_page, with_plan, with_study
 from surveys.results.cost_preview import preview_of
 from surveys.results.forms import add_refusal, form_of, speak_the_readers_language
 from surveys.results.loss_picture import LossPicture
@@ -34,11 +33,11 @@ LATE = datetime.timedelta(minutes=1)  # from here on a page says that it takes l
 LOOK_AGAIN = {False: 2, True: 15}  # seconds, while a worker draws, and when it is late
 
 
-@with_study
+@with_plan
 @require_safe
-def ask(request: HttpRequest, study: Study, *, shared: bool) -> HttpResponse:
+def ask(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     """List what can be asked of a study."""
-    plan = _plan_to_ask(request, study)
+    _check_right(request, plan.study)
     kinds = releases.kinds().values()
     possible = [kind for kind in kinds if kind.form(plan) is not None]
     others = [(kind, kind.lacks(plan)) for kind in kinds if kind not in possible]
@@ -46,21 +45,21 @@ def ask(request: HttpRequest, study: Study, *, shared: bool) -> HttpResponse:
     return _asking_page(request, "ask", plan, kinds=possible, others=others, crowding=crowding)
 
 
-@with_study
+@with_plan
 @require_POST
-def publish_anyway(request: HttpRequest, study: Study, *, shared: bool) -> HttpResponse:
+def publish_anyway(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     """Have the rule publish intervals that say next to nothing."""
-    plan = _plan_to_ask(request, study)
+    _check_right(request, plan.study)
     with suppress(services.CannotAsk):  # it has enough answers meanwhile, and publishes
         services.publish_anyway(plan=plan, who=actor(request), now=timezone.now())
-    return redirect("dashboard:study", study.slug)
+    return redirect("dashboard:study", plan.study.slug)
 
 
-@with_study
+@with_plan
 @require_http_methods(["GET", "HEAD", "POST"])
-def ask_kind(request: HttpRequest, study: Study, *, shared: bool, kind: str) -> HttpResponse:
+def ask_kind(request: HttpRequest, plan: Plan, *, shared: bool, kind: str) -> HttpResponse:
     """Show the form of one kind; then what it would cost; then, confirmed, hand it to a worker."""
-    plan = _plan_to_ask(request, study)
+    _check_right(request, plan.study)
     query = releases.kinds().get(kind)
     form_class = query.form(plan) if query else None
     if form_class is None:
@@ -77,9 +76,11 @@ def ask_kind(request: HttpRequest, study: Study, *, shared: bool, kind: str) -> 
                     plan=plan, kind=kind, parameters=form.cleaned_data, who=who, now=now
                 )
                 if drawn := releases.drawn(asked_for):
-                    address = reverse("dashboard:release", args=[study.slug, drawn.entry.number])
+                    address = reverse(
+                        "dashboard:release", args=[plan.study.slug, drawn.entry.number]
+                    )
                     return redirect(f"{address}?again")
-                return redirect("dashboard:asked", study.slug, asked_for.digest)
+                return redirect("dashboard:asked", plan.study.slug, asked_for.digest)
             context |= {"preview": preview, "moved": "confirmed" in request.POST}
         except (WrongParameter, ValueError) as refusal:
             add_refusal(form, refusal)
@@ -88,14 +89,10 @@ def ask_kind(request: HttpRequest, study: Study, *, shared: bool, kind: str) -> 
     return _asking_page(request, "ask_kind", plan, **context)
 
 
-def _plan_to_ask(request: HttpRequest, study: Study) -> Plan:
-    """Return the newest Plan of a study whose budget the user may spend."""
+def _check_right(request: HttpRequest, study: Study) -> None:
+    """Raise where the user may not use the budget of a study."""
     if not people.may(request.user, Right.ASK, study):
         raise PermissionDenied
-    plan = design.latest_plan(study.slug)
-    if plan is None:
-        raise Http404("this study has not opened")
-    return plan
 
 
 def _asking_page(
@@ -120,10 +117,9 @@ def asked(request: HttpRequest, study: Study, *, shared: bool, digest: str) -> H
     asked_for = releases.request_named(study, digest)
     if asked_for is None:
         raise Http404("nothing was asked so")
-    may_ask, now = people.may(request.user, Right.ASK, study), timezone.now()
+    now = timezone.now()
     if request.method == "POST":
-        if not may_ask:
-            raise PermissionDenied
+        _check_right(request, study)
         services.confirm(request_id=asked_for.pk, who=actor(request), now=now)
         return redirect("dashboard:asked", study.slug, digest)
     if drawn := releases.drawn(asked_for):
@@ -133,7 +129,7 @@ def asked(request: HttpRequest, study: Study, *, shared: bool, digest: str) -> H
         "study": study,
         "asked_for": asked_for,
         "title": releases.title_of(asked_for),
-        "may_ask": may_ask,
+        "may_ask": people.may(request.user, Right.ASK, study),
         "is_late": is_late,
         "reason": "" if asked_for.refused else clock.doubt(),
     }

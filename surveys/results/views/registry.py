@@ -39,6 +39,7 @@ from surveys.streams import Broken, json_lines, streamed
 
 log = structlog.get_logger(__name__)
 ON_A_PAGE = 25
+SHOWN = 100  # rows of a kind on a page: all are in its file, and in the ledger
 MAX_SEARCH = 100  # characters
 YEAR = 365 * 24 * 3600  # seconds
 INDENTED = {"indent": 1, "ensure_ascii": False}
@@ -82,7 +83,15 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what one study may give away, and what it has."""
     record = _record(slug)
     head, length = ledger.head()
+    newest, budget_id = record.statement.newest(SHOWN), record.account.budget.pk
+    acts = ledger.newest_acts(budget_id, SHOWN)
+    # rows that vouch for a step of a series, or for what was there before rows did
+    vouching = ledger.newest_acts(budget_id, SHOWN, vouching=True)
     context = {
+        "newest": newest,
+        "acts": acts,
+        "vouching": vouching,
+        "has_more": SHOWN in (len(newest), len(acts), len(vouching)),
         "record": record,
         "says": presenters.StudyPresenter(record),
         "published": record.published,

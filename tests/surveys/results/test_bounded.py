@@ -10,7 +10,7 @@ from django.test import Client
 
 from surveys.ledger import selectors
 from surveys.ledger.models import Entry
-from surveys.results import registered
+from surveys.results.views import registry
 from tests.costs import pure
 from tests.surveys.results import kinds
 from tests.surveys.results.small import NOW
@@ -52,7 +52,7 @@ def test_a_page_shows_the_newest_rows_and_says_where_all_are(
     client: Client, read: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     budget_id = charged()
-    monkeypatch.setattr(registered, "SHOWN", 10)
+    monkeypatch.setattr(registry, "SHOWN", 10)
     read.clear()
     page = client.get("/registry/small/").content.decode()
     # ten charges, the acts of the opening, and one object a cost

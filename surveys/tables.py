@@ -9,7 +9,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 FIRST = "0001_release_0_9"
-LAST_BEFORE = "3a51e7fdf58e"  # the last commit with the migrations that FIRST replaces
+LAST_BEFORE = "3a51e7fdf58e"  # a commit with all the migrations that FIRST replaces
 OF_PYTHON = {  # what says nothing of a column
     *("auto_created", "blank", "choices", "editable", "error_messages", "help_text"),
     *("serialize", "validators", "verbose_name"),

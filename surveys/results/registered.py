@@ -110,13 +110,10 @@ class RegisteredStudy:
 
     @property
     def state(self) -> str:
-        if self.study.is_retired:
-            return "retired"
-        if self.plan.is_open:
-            return "collecting"
+        state = design.Standing(self.study, self.plan).state
         # Of fixed parts each wave has its own.
         is_spent = self.account.amount_left <= 0 and not self.account.budget.fixed_parts
-        return "spent" if is_spent else "closed"
+        return "spent" if is_spent and state == design.State.CLOSED else state
 
     @property
     def ends_at_cap(self) -> bool:

@@ -21,30 +21,6 @@ from surveys.releases.selectors import TooWide
 OVER = {"on-request", "retired", "finished", "too-few", "too-few-new", "spent"}  # stages
 
 
-@dataclass(frozen=True, slots=True)
-class RuleStatement(Statement):
-    """What was spent, and what the next publication would cost."""
-
-    next_cost: Cost
-
-    @property
-    def cost(self) -> str:
-        """Return the next cost, with its sign where what is spent is said in the other one."""
-        sign = self.account.measure_after(self.next_cost)
-        amount = round_up(Fraction(in_measure(sign, self.next_cost)), SHOWN_PLACES[sign])
-        return f"{amount}" if sign == self.measure else f"{sign} {amount}"
-
-    @property
-    def left_either_way(self) -> str:
-        """Return what is left, of a cap on either in both measures that can still pay."""
-        return f"{self.left} {self.or_left}".strip()
-
-    @property
-    def further(self) -> int:
-        """Return how many more publications of this cost the cap pays for."""
-        return self.account.pays_for(self.next_cost)
-
-
 @dataclass(frozen=True)
 class WaveProgress:
     """One wave, as it stands."""
@@ -68,13 +44,25 @@ class WaveProgress:
         return self.plan.content.publication
 
     @property
-    def spent(self) -> Statement:
-        """Return what was spent, without what comes next, which takes longer to work out."""
+    def statement(self) -> Statement:
         return Statement(self.account)
 
-    @cached_property
-    def spending(self) -> RuleStatement:
-        return RuleStatement(self.account, self.next_cost)
+    @property
+    def left_either_way(self) -> str:
+        """Return what is left, of a cap on either in both measures that can still pay."""
+        return f"{self.statement.left} {self.statement.or_left}".strip()
+
+    @property
+    def cost(self) -> str:
+        """Return the next cost, with its sign where what is spent is said in the other one."""
+        sign = self.account.measure_after(self.next_cost)
+        amount = round_up(Fraction(in_measure(sign, self.next_cost)), SHOWN_PLACES[sign])
+        return f"{amount}" if sign == self.account.measure else f"{sign} {amount}"
+
+    @property
+    def further(self) -> int:
+        """Return how many more publications of the next cost the cap pays for."""
+        return self.account.pays_for(self.next_cost)
 
     @cached_property
     def next_cost(self) -> Cost:
@@ -101,10 +89,10 @@ class WaveProgress:
         if self.is_paid:
             return self.refreshes_left > 0
         if not releases.publishes_by_rule(self.plan):
-            return self.spending.further > 0
+            return self.further > 0
         if self.costs_less_each_time or not self.plan.content.n_is_public:
             return self.account.can_pay(releases.next_by_rule(self.plan).cost)
-        return self.spending.further > 0
+        return self.further > 0
 
     @property
     def costs_less_each_time(self) -> bool:

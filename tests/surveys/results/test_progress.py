@@ -5,14 +5,17 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.central.laplace import DiscreteLaplace
 from surveys.design import selectors as design
-from surveys.ledger.selectors import Statement, account_of
-from surveys.results.progress import RuleStatement, WaveProgress
+from surveys.design.models import Plan
+from surveys.ledger.accounts import MANY
+from surveys.ledger.selectors import account_of
+from surveys.results.progress import WaveProgress
 from tests.surveys.ledger.small import open_budget, pay
 from tests.surveys.results.small import NOW, answer, close, open_small, publish
 
@@ -71,21 +74,24 @@ def test_a_study_that_publishes_once_waits_for_its_end() -> None:
 
 
 def test_charges_are_rounded_up_and_caps_down() -> None:
-    spending = stage_after("100", "publish").spending
-    assert (str(spending.spent), str(spending.cap), str(spending.left)) == ("0.71", "2.00", "1.29")
-    assert spending.further == 1
+    progress = stage_after("100", "publish")
+    of = progress.statement
+    assert (str(of.spent), str(of.cap), str(of.left)) == ("0.71", "2.00", "1.29")
+    # devices reveal less than the cap in all, and nothing is charged twice
+    assert progress.further == MANY
 
 
-def test_what_is_spent_is_said_as_the_registry_says_it_and_the_next_cost_has_its_own_sign() -> None:
+def test_what_is_spent_and_the_next_cost_have_signs_of_their_own(plan: Plan) -> None:
     """The next cost counts in ρ alone; what is spent so far is said in ε as long as it is not."""
     budget = open_budget(epsilon=3, delta=Fraction(1, 2 * 10**6))
     pay(budget, DiscreteLaplace.for_epsilon(Fraction(1, 4), 1).cost)
     account = account_of(budget)
-    spending = RuleStatement(account, DiscreteGaussian.for_rho(Fraction(1, 10), 1).cost)
-    said, registry = (
-        f"{of.measure} {of.spent} of {of.cap}" for of in (spending, Statement(account))
-    )
-    assert said == registry == "ε 0.25 of 3.00"
-    assert spending.cost == "ρ 0.1000"
-    assert re.fullmatch(r"2\.75 or ρ 0\.1\d{3} of 0\.1757", spending.left_either_way)
-    assert RuleStatement(account, account.entries[0].cost).cost == "0.25"
+    gaussian = DiscreteGaussian.for_rho(Fraction(1, 10), 1).cost
+    progress = WaveProgress(plan, 0, account, None)
+    with patch.object(WaveProgress, "next_cost", gaussian):
+        assert progress.cost == "ρ 0.1000"
+    of = progress.statement
+    assert f"{of.measure} {of.spent} of {of.cap}" == "ε 0.25 of 3.00"
+    assert re.fullmatch(r"2\.75 or ρ 0\.1\d{3} of 0\.1757", progress.left_either_way)
+    with patch.object(WaveProgress, "next_cost", account.entries[0].cost):
+        assert progress.cost == "0.25"

@@ -168,7 +168,8 @@ def test_an_earlier_release_can_be_read_by_its_row(member: Client, published: Pl
 def test_a_draft_says_that_it_is_one(member: Client, researcher: object) -> None:
     draft = Study.objects.create(**{**STUDY, "slug": "draft", "title": "A draft"})
     people.share(study=draft, user=researcher)  # type: ignore[arg-type]
-    assert "This study has not opened" in text_of(member, "/studies/draft/")
+    for page in ("", "collect/", "ask/", "ask/shares/"):
+        assert "This study has not opened" in text_of(member, f"/studies/draft/{page}")
     assert "Draft" in text_of(member, "/studies/")
 
 

@@ -20,6 +20,7 @@ from django.test import Client
 
 from tests.walk import faults
 from tests.walk.pages import Form, Node, Page, field_of
+from tests.walk.record import Record
 from tests.walk.truth import AGREE, Known, is_same
 
 NUMBER = re.compile(r"\d+")
@@ -90,6 +91,7 @@ class Watch:
     before: set[str] = field(default_factory=set)  # told of answers before anybody gave one
     about: set[str] = field(default_factory=set)  # how many answer, as pages tell it
     known: Known = field(default_factory=Known)
+    record: Record | None = None  # of a study in which nothing is left to chance
     is_one_wave: bool = True
     is_of_shares: bool = False  # every question asks for shares, and the rule publishes them
     is_trying: bool = False  # what is undone again
@@ -110,6 +112,8 @@ class Watch:
             self.known.step = self.step
             for what in self.known.wrong_with(page):
                 self.wrong(here, what)
+        if urlsplit(page.address).path.startswith("/panels/"):
+            return  # what it has spent is no study's
         for node in page.facts:
             if node.has("outlook"):
                 half = Decimal(node.attrs["value"])
@@ -266,6 +270,8 @@ class Browser:
         for what in faults.look(page):
             self.watch.wrong(here, f"{what}{came_by}")
         self.watch.compare(page, here)
+        if self.watch.record and self.watch.known.slug in here:
+            self.watch.record.add(self.watch.step, here, page)
         return page
 
     def _count(self, seconds: float, here: str) -> None:

@@ -8,15 +8,13 @@ from contextlib import contextmanager
 
 from django.utils import timezone
 
-from tests.simulator.clock import Clock, forward as forward
-
-NOON = datetime.time(12, tzinfo=datetime.UTC)
+from tests.simulator.clock import START, Clock, forward as forward
 
 
 @contextmanager
 def walking() -> Iterator[None]:
-    """Begin at noon of today; give every module of the site that reads the clock this one."""
-    Clock.moment = datetime.datetime.combine(datetime.datetime.now(datetime.UTC).date(), NOON)
+    """Begin at the same noon; give every module of the site that reads the clock this one."""
+    Clock.moment = START
     shown = types.ModuleType("datetime")
     shown.__dict__.update({**vars(datetime), "datetime": Clock})
     zone = types.ModuleType("timezone")

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from surveys.celery import app
@@ -165,7 +166,7 @@ QUESTIONS: dict[str, list[Asked]] = {
     ],
 }
 QUESTIONS["every"] = [
-    QUESTIONS["yes_no"][0],
+    {**QUESTIONS["yes_no"][0], "may_decline": "on"},
     QUESTIONS["choices"][2],
     QUESTIONS["ticks"][1],
     QUESTIONS["scales"][1],
@@ -640,6 +641,48 @@ class Driver:
                     self._refused("limit a week", page)
         self.known.held = held
 
+    def meet_in_panel(self) -> None:
+        """Have an admin put the draft into a panel, launch it, and change each limit of the panel:
+        see that each stands where it was named. Undo it.
+        """
+        with self.researcher.undone(is_trying=True), self.admin.undone(is_trying=True):
+            page = self.admin.get("/panels/new/")
+            form = self.form_with(page, "local_cap")
+            assert form is not None, f"{page.address}: no form makes a panel"
+            slug = f"of-{self.slug}"[-60:].lstrip("-")
+            made = self.admin.send(form, form.buttons[-1], name="Those of a walk", slug=slug)
+            page = self.admin.get(self.at("limits/"))
+            form = self.form_with(page, "panel")
+            assert form is not None, f"{page.address}: no form puts a draft into a panel"
+            own = next(each for each in form.node.all("option") if "walk" in each.text)
+            page = self.admin.send(form, _saving(form), panel=own.attrs["value"], why=WHY)
+            form = self.form_with(self.researcher.get(self.at("launch/")), "seen")
+            if page.status != 200 or form is None or not form.buttons:
+                return
+            typed = {"why": WHY} if "why" in form.fields else {}
+            if self.researcher.send(form, form.buttons[-1], **typed).status == 200:
+                self._change_panel(made.address)
+
+    def _change_panel(self, address: str) -> None:
+        changes = [each for each in self.admin.get(address).main.all("a") if each.has("button")]
+        for change in changes:
+            page = self.admin.get(f"{address}{change.attrs['href']}")
+            for name in ("weekly", "cap"):
+                if (form := self.form_with(page, name)) is None:
+                    continue
+                held = Decimal("".join(form.data()[name]) or 2)
+                typed = f"{held * Decimal('0.9'):.2f}"
+                page = self.admin.send(form, form.buttons[-1], why=WHY, **{name: typed})
+                what = "publications" if "publications" in change.text else "answers"
+                told = [
+                    card.text
+                    for card in self.admin.get(address).main.all("section")
+                    if card.all("h2") and what in card.all("h2")[0].text.casefold()
+                ]
+                number = rf"(?<![\d.]){typed.rstrip('0').rstrip('.')}0?(?![\d.])"
+                if page.status != 200 or not any(re.search(number, each) for each in told):
+                    self.watch.wrong(address, f"does not tell {typed}, by “{change.text}”: {told}")
+
     def publish_anyway(self) -> bool:
         """Publish all the same, where that is offered; see that it is done."""
         here = self.at("publish-anyway/")
@@ -760,7 +803,16 @@ class Driver:
         self.tick()
 
     def look_up(self, somebody: Browser) -> None:
-        """See that each receipt is known, by the page and by machines, with its day."""
+        """See that each receipt is known, by the page and by machines, with its day; and that of one
+        that was never given it is said that it is not.
+        """
+        unknown = "0000-0000-0000"
+        page = somebody.post("/receipts/en/", {"receipt": unknown})
+        told = json.loads(somebody.get(f"/api/v1/receipts/{unknown}").content)
+        if unknown not in page.main.text or told != {"accepted": False}:
+            self.watch.wrong(
+                page.address, f"says nothing of {unknown}, which was never given: {told}"
+            )
         for receipt, day in self.receipts.items():
             page = somebody.post("/receipts/en/", {"receipt": receipt})
             told = json.loads(somebody.get(f"/api/v1/receipts/{receipt}").content)
@@ -1196,7 +1248,8 @@ class Driver:
 
     def _body(self, plan: Plan, letter: dict[str, Any]) -> bytes:
         content = plan.content
-        asked = content.sets[content.draw_set()] | content.cleartext.keys()
+        stream = partial(self.chance.getrandbits, 32)
+        asked = content.sets[content.draw_set(stream)] | content.cleartext.keys()
         truths = self._truths(content)
         truths = {name: truth for name, truth in truths.items() if name in asked}
         for name, truth in truths.items():
@@ -1204,7 +1257,7 @@ class Driver:
             self.truths.update(
                 (name, each) for each in (truth if isinstance(truth, list) else [truth])
             )
-        answers = content.randomised(truths)
+        answers = content.randomised(truths, stream)
         named = {"report_id": secrets.token_hex(16), **letter}
         return json.dumps({"plan": plan.digest, "answers": answers, **named}).encode()
 

@@ -19,6 +19,7 @@ from surveys.plan.content import PlanContent
 from tests.walk.browser import FILE, Browser, Fault, Watch
 from tests.walk.driver import LISTED, Driver
 from tests.walk.pages import Page
+from tests.walk.record import STUDIES, Record, without_chance
 from tests.walk.studies import Wanted
 
 FEW, MOST = 12, 800  # answers: fewer than are published, and as many as a walk has time for
@@ -80,7 +81,20 @@ class Life:
         return Browser(name, self.watch, client)
 
     def walk(self) -> Walk:
-        """Take every step, as far as the site lets it."""
+        """Take every step, as far as the site lets it; leave nothing to chance, where what pages
+        tell is recorded.
+        """
+        if self.wanted.name not in STUDIES:
+            return self._walk()
+        self.watch.record = Record(self.wanted.name)
+        with without_chance(self.wanted.name):
+            walk = self._walk()
+        for where, what in self.watch.record.wrong():
+            self.watch.step, _colon, page = where.partition(": ")
+            self.watch.wrong(page, what)
+        return walk
+
+    def _walk(self) -> Walk:
         ended, waves = "draft", 0
         with self.step("draft"):
             self.driver.draft()
@@ -92,6 +106,8 @@ class Life:
                 self.see_filters()
                 self.driver.plan_again()
                 self.driver.share_with(self._browser("colleague"))
+                if self.wanted.is_default:
+                    self.driver.meet_in_panel()
         while self.driver.slug and waves < 2 and self.opens(waves + 1):
             waves += 1
             ended = self.wave(waves)

@@ -17,7 +17,7 @@ from subprocess import CalledProcessError, run
 HOUSE = Path(__file__).parent.parent.parent
 SEED, TRIED = 26, 40  # of the array; candidates for each of its studies
 IN_ALL = 120  # studies of the array
-SAMPLE = 8  # of it in each `make test`
+SAMPLE = 4  # of it in each `make test`, and of the planner's kinds
 
 FACTORS: dict[str, tuple[str, ...]] = {
     "begins": ("blank", "templates", "plan"),
@@ -159,27 +159,20 @@ def commit() -> str:
 
 
 def walked(named: str) -> set[str]:
-    """Return the names of the studies that a commit has walked: of the array a sample, of the
-    planner's proposals one size of each kind, and every other default way.
+    """Return the names of the studies that a commit has walked: of the array and of the planner's
+    proposals a sample, and every other default way.
     """
     offered = defaults()
     of_planner = [each for each in offered if each.planned]
-    sizes = {
-        each.name
-        for kind in PLANNED_KINDS
-        for each in _first([one for one in of_planner if one.kinds == kind], named, 1)
-    }
-    others = {each.name for each in offered if not each.planned}
-    return others | sizes | {each.name for each in sample(array(), named)}
+    others = [each for each in offered if not each.planned]
+    drawn = sample(of_planner, named), sample(array(), named)
+    return {each.name for own in (others, *drawn) for each in own}
 
 
 def sample(of: Iterable[Wanted], named: str) -> list[Wanted]:
-    """Return the studies of the array that a commit has walked."""
-    return sorted(_first(of, named, SAMPLE), key=lambda each: each.name)
+    """Return those of some studies that a commit has walked."""
 
-
-def _first(of: Iterable[Wanted], named: str, many: int) -> list[Wanted]:
     def place(study: Wanted) -> bytes:
         return hashlib.sha256(f"{named} {study.name}".encode()).digest()
 
-    return sorted(of, key=place)[:many]
+    return sorted(sorted(of, key=place)[:SAMPLE], key=lambda each: each.name)

@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Collection, Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.urls import get_resolver
 
 from surveys.celery import app
+from surveys.design.site import set_site_limits
 from surveys.intake import door
 from surveys.people import services as people
 from tests.simulator.acts import Free
@@ -58,5 +60,11 @@ def site(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[N
     people.ensure_user(username="colleague", password=None)
     people.ensure_user(username="admin", password=None, is_site_admin=True)
     with clock.walking():
+        for floor in (
+            "0.02",
+            "0.01",
+        ):  # rows of the ledger before a study's: no two numbers coincide
+            own = {"who": "admin", "why": "Others came first.", "now": clock.Clock.now()}
+            set_site_limits(epsilon_floor=Decimal(floor), **own)
         yield
     app.conf.update(before)

@@ -32,15 +32,21 @@ STUDIES = (  # defaults, and of the array those in which most choices meet
     *("study-014", "study-032", "study-039", "study-069", "study-095", "study-113"),
 )
 NEW_EACH_TIME = re.compile(
-    r"\b[0-9A-Z]{4}(?:-[0-9A-Z]{4}){2}\b"  # a receipt
+    r"(?<=\.\d\.)[\w-]{22}"  # a code
+    r"|\b[0-9A-Z]{4}(?:-[0-9A-Z]{4}){2}\b"  # a receipt
     r"|[0-9a-f]{6,}"  # a digest, or how it begins
-    r"|(?<=\.\d\.)[\w-]{22}"  # a code
     r"|(?<=/)[\w-]{20,}(?::[\w-]+)*(?=/)"  # what is signed
     r"|testserver/letters/stop/\S+"
+    r"|(?<=/people/)\d+(?=/)"  # a key of a database
 )
 # what is drawn anew each time; what the site tells of all studies, of which each is visited once
-LEFT_OUT = re.compile(r"/rehearse/|\.(?:xlsx|svg|png|ics|sav|dta|parquet)\b|/paper/|/ledger/|/api/")
-OF_ONE = ("csrfmiddlewaretoken", "question", "confirmed")  # what a form has of one site, or moment
+LEFT_OUT = re.compile(r"/rehearse/|\.(?:xlsx|svg|png|ics|sav|dta|parquet)\b|/ledger/|/api/")
+OF_ONE = (
+    "csrfmiddlewaretoken",
+    "question",
+    "panel",
+    "confirmed",
+)  # what a form has of one site, or moment
 NUMBER = re.compile(r"\d[\d,.]*")
 LONG = re.compile(r"\d+\.\d{7,}")  # as machines are told it: the last digits are a processor's own
 MOST = 12  # lines of a file that are recorded, and differences that are told of a page

@@ -55,7 +55,7 @@ PAYS_FOR = re.compile(
     r"A release uses ([\d.]*\d)\. Releases left: (\d+)"
     r"|for ε ([\d.]*\d): of the cap of [\d.]*\d, [\d.]*\d is left, which pays for (\d+) more"
 )
-WITHOUT_DELTA = re.compile(r"all publications: ε [\d.]*\d(?!, δ)")
+WITHOUT_DELTA = re.compile(r"all publications: ε [\d.]*\d(?!\.?\d|, δ)")
 REFRESHES = re.compile(r"Refreshes left: (\d+)")
 ALL_REFRESHED = "All paid refreshes are published"
 AT_WORK = re.compile(  # what a worker would have done by now

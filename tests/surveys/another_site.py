@@ -1,6 +1,7 @@
 """A site beside the one of the tests: a database of its own, on the engine of this run."""
 
 import contextlib
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from django.db import connection
 
 
 @contextlib.contextmanager
-def another_site(folder: Path, name: str) -> Iterator[dict[str, str]]:
+def another_site(folder: Path) -> Iterator[dict[str, str]]:
     """Give the environment of a site that is not there yet."""
     found = {"CANDOR_DATA": str(folder), "PATH": "/usr/bin:/bin"}
     if connection.vendor == "sqlite":
@@ -21,6 +22,9 @@ def another_site(folder: Path, name: str) -> Iterator[dict[str, str]]:
     with psycopg.connect(
         host=here["HOST"], user=here["USER"], dbname="postgres", autocommit=True
     ) as server:
+        name = f"another_{uuid.uuid4().hex}"  # tests beside each other have one each
         server.execute(f"CREATE DATABASE {name}")
-        yield {**found, "DATABASE_URL": f"postgres://{here['USER']}@/{here['HOST']}/{name}"}
-        server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        try:
+            yield {**found, "DATABASE_URL": f"postgres://{here['USER']}@/{here['HOST']}/{name}"}
+        finally:
+            server.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -304,7 +304,7 @@ def test_a_plan_is_not_kept_in_a_draft_that_has_changed_since_it_was_shown(
 
 
 def test_of_eight_who_save_at_once_none_is_lost(db, tmp_path):
-    with another_site(tmp_path, "edits") as environment:
+    with another_site(tmp_path) as environment:
         run = subprocess.run(
             [sys.executable, "-m", "tests.surveys.drafting.racing"],
             env={**environment, "DJANGO_SETTINGS_MODULE": "surveys.settings"},

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_doors_at_once_take_a_group_each_too_many_at_most_and_nothing_is_lost(tmp_path):
-    with another_site(tmp_path, "filling") as environment:
+    with another_site(tmp_path) as environment:
         run = subprocess.run(
             [sys.executable, "-m", "tests.surveys.intake.filling"],
             env={**environment, "DJANGO_SETTINGS_MODULE": "surveys.settings"},

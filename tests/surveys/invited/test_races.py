@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("races")
-    with another_site(folder, "races_of_lists") as environment:
+    with another_site(folder) as environment:
         run = subprocess.run(
             [sys.executable, "-m", "tests.surveys.invited.racing"],
             env={**environment, "DJANGO_SETTINGS_MODULE": "surveys.settings"},

@@ -37,7 +37,7 @@ ORIGIN = "https://survey.example"
 def apart(tmp_path, settings):
     """An issuer elsewhere, and this site as its client."""
     port = free_port()
-    with another_site(tmp_path, "issuer_apart") as environment:
+    with another_site(tmp_path) as environment:
         mine = {"CANDOR_PORT": str(port), "ISSUER_TOKEN": TOKEN, "ISSUER_ORIGIN": ORIGIN}
         mine |= {"CANDOR_REPORTS_AT_ONCE": "5000"}
         with (tmp_path / "log").open("wb") as output:
@@ -135,7 +135,7 @@ connection.cursor().execute("CREATE TABLE issuer_settling (id bigint)")
 
 
 def test_an_issuer_of_earlier_days_does_not_start(tmp_path):
-    with another_site(tmp_path, "issuer_older") as environment:
+    with another_site(tmp_path) as environment:
         mine = {"ISSUER_TOKEN": TOKEN, "ISSUER_ORIGIN": ORIGIN}
         mine |= {"DJANGO_SETTINGS_MODULE": "surveys.issuer.site"}
         run = {"cwd": HOUSE, "env": environment | mine, "capture_output": True, "text": True}

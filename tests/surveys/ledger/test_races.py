@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_no_budget_is_overspent_and_totals_are_what_rows_say(tmp_path: Path) -> None:
-    with another_site(tmp_path, "races") as environment:
+    with another_site(tmp_path) as environment:
         run = subprocess.run(
             [sys.executable, "-m", "tests.surveys.ledger.racing"],
             env={**environment, "DJANGO_SETTINGS_MODULE": "surveys.settings"},

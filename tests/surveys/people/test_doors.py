@@ -58,6 +58,8 @@ EVERYONE = {
     "frozen-plan",
     "set_language",
     "promises",
+    "help",
+    "guide",
     "planning:free",
     "registry:list",
     "registry:ledger",

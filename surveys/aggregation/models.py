@@ -34,10 +34,6 @@ class Batch(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("plan", "number"), name="one_batch_per_number"),
         )
-        verbose_name_plural = "batches"
-
-    def __str__(self) -> str:
-        return f"batch {self.number} of {self.plan}"
 
 
 class Tally(models.Model):
@@ -50,17 +46,8 @@ class Tally(models.Model):
     batches = models.PositiveIntegerField(default=0)
     counts: Any = models.JSONField(default=dict)
 
-    class Meta:
-        verbose_name_plural = "tallies"
-
-    def __str__(self) -> str:
-        return f"tally of {self.plan}"
-
 
 class Settling(models.Model):
     """The last day on whose morning tables were written anew: the one row there is."""
 
     day = models.DateField()
-
-    def __str__(self) -> str:
-        return f"settled on {self.day}"

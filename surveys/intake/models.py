@@ -40,9 +40,6 @@ class AnyReceipt(models.Model):
     class Meta:
         abstract = True
 
-    def __str__(self) -> str:
-        return bytes(self.id_digest).hex()[:8]
-
 
 class Receipt(AnyReceipt):
     """A receipt of today: this table has them in the order in which they came, so it keeps none
@@ -55,9 +52,6 @@ class Settled(AnyReceipt):
     their digests.
     """
 
-    class Meta:
-        verbose_name_plural = "settled"
-
 
 class DigestKey(models.Model):
     """What keys the content digests of a Plan's receipts, encrypted; destroyed when the study
@@ -68,9 +62,6 @@ class DigestKey(models.Model):
         Plan, on_delete=models.PROTECT, related_name="+", primary_key=True, db_constraint=False
     )
     sealed = models.BinaryField()
-
-    def __str__(self) -> str:
-        return f"key of the receipts of {self.plan}"
 
 
 class OpenReport(models.Model):
@@ -88,9 +79,6 @@ class OpenReport(models.Model):
         null=True, help_text="By its place in the Plan; empty where reports are not told apart."
     )
 
-    def __str__(self) -> str:
-        return "a report"
-
 
 class Counted(models.Model):
     """How many reports of a Plan with a list had been accepted at the last midnight, by stratum:
@@ -105,10 +93,6 @@ class Counted(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("plan", "stratum"), name="intake_counted_once"),
         )
-        verbose_name_plural = "counted"
-
-    def __str__(self) -> str:
-        return f"reports of {self.plan} at midnight"
 
 
 class Sealed(models.Model):
@@ -124,10 +108,6 @@ class Sealed(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("plan", "stratum"), name="intake_sealed_once"),
         )
-        verbose_name_plural = "sealed"
-
-    def __str__(self) -> str:
-        return f"reports of {self.plan} that sweeps took"
 
 
 class News(models.Model):
@@ -139,12 +119,6 @@ class News(models.Model):
 
     plan = _plan(db_index=False)
 
-    class Meta:
-        verbose_name_plural = "news"
-
-    def __str__(self) -> str:
-        return f"news of {self.plan}"
-
 
 class Unswept(models.Model):
     """How many reports of a retired study were erased before a sweep: with those that are sealed,
@@ -155,9 +129,3 @@ class Unswept(models.Model):
         Plan, on_delete=models.PROTECT, related_name="+", primary_key=True, db_constraint=False
     )
     reports = models.PositiveBigIntegerField(default=0)
-
-    class Meta:
-        verbose_name_plural = "unswept"
-
-    def __str__(self) -> str:
-        return f"reports of {self.plan} that no sweep took"

@@ -20,9 +20,6 @@ class Key(models.Model):
     sealed = models.BinaryField()
     erase_on = models.DateField(null=True)
 
-    def __str__(self) -> str:
-        return self.name
-
 
 class Person(models.Model):
     """Somebody on a list. The reference is an HMAC of their address, or is drawn; the issuer knows
@@ -44,9 +41,6 @@ class Person(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("study", "digest"), name="invited_once_on_a_list"),
         )
-
-    def __str__(self) -> str:
-        return self.reference[:8]
 
 
 class Letter(models.Model):
@@ -85,9 +79,6 @@ class Letter(models.Model):
             models.UniqueConstraint(fields=("plan", "day"), name="invited_one_letter_a_day"),
         )
 
-    def __str__(self) -> str:
-        return f"{self.plan_id}, {self.day}"
-
 
 class Delivery(models.Model):
     """One person's letter, claimed before it is sent: it goes out once at most. When the letter is
@@ -115,26 +106,17 @@ class Delivery(models.Model):
             models.UniqueConstraint(fields=("letter", "person"), name="invited_one_letter_each"),
         )
 
-    def __str__(self) -> str:
-        return f"{self.letter_id}: {self.state}"
-
 
 class Silent(models.Model):
     """An address that wants no letters of this site, ever, as its HMAC."""
 
     digest = models.CharField(max_length=64, primary_key=True)
 
-    def __str__(self) -> str:
-        return self.digest[:8]
-
 
 class Turn(models.Model):
     """Until when one worker alone sends letters: one row."""
 
     until = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return f"{self.until}"
 
 
 class Opened(models.Model):
@@ -143,9 +125,6 @@ class Opened(models.Model):
     plan = models.OneToOneField(Plan, on_delete=models.PROTECT, related_name="+")
     is_over = models.BooleanField(default=False)
 
-    def __str__(self) -> str:
-        return f"{self.plan_id}"
-
 
 class Unopened(models.Model):
     """Keys that were made for a launch, until it has opened. The launch that opens deletes this,
@@ -153,9 +132,6 @@ class Unopened(models.Model):
     """
 
     keys = models.JSONField(help_text="Their moduli.")
-
-    def __str__(self) -> str:
-        return f"{len(self.keys)} keys"
 
 
 class Count(models.Model):
@@ -174,6 +150,3 @@ class Count(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("plan", "day", "stratum"), name="invited_one_count"),
         )
-
-    def __str__(self) -> str:
-        return f"{self.plan_id}, {self.day}: {self.stratum}"

@@ -31,9 +31,6 @@ class Key(models.Model):
             ),
         )
 
-    def __str__(self) -> str:
-        return f"key of stratum {self.stratum} of {self.plan[:8] or 'no Plan yet'}"
-
     @property
     def is_closed(self) -> bool:
         return not self.sealed
@@ -48,9 +45,6 @@ class Invitation(models.Model):
     asked = models.PositiveSmallIntegerField(
         default=0, help_text="How often one was to be issued anew to who had none."
     )
-
-    def __str__(self) -> str:
-        return "an invitation"
 
 
 def _invitation(**options: Any) -> Any:
@@ -69,9 +63,6 @@ class Code(models.Model):
         db_default=False,
         help_text="Whoever made the list has it too: it answers for itself, as of midnight.",
     )
-
-    def __str__(self) -> str:
-        return "a code"
 
 
 class Mark(models.Model):
@@ -94,14 +85,8 @@ class Mark(models.Model):
         default=False, db_default=False, help_text="It was made before the last night."
     )
 
-    def __str__(self) -> str:
-        return "a mark"
-
 
 class Settling(models.Model):
     """The last day on whose morning tables were written anew: the one row there is."""
 
     day = models.DateField()
-
-    def __str__(self) -> str:
-        return f"settled on {self.day}"

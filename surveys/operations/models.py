@@ -28,9 +28,6 @@ class Event(models.Model):
     class Meta:
         ordering = ("-at",)
 
-    def __str__(self) -> str:
-        return f"{self.kind}, {self.at:%Y-%m-%d %H:%M}"
-
     @classmethod
     def done(cls, kind: str, now: datetime.datetime) -> "models.QuerySet[Event]":
         """Return those of a kind, the newest first; none that a clock ahead noted for later."""
@@ -45,9 +42,6 @@ class Sign(models.Model):
     name = models.CharField(max_length=30, primary_key=True)
     at = models.DateTimeField()
 
-    def __str__(self) -> str:
-        return self.name
-
 
 class Alarm(models.Model):
     """What is wrong now, since when, and whether a letter has said so."""
@@ -56,9 +50,6 @@ class Alarm(models.Model):
     since = models.DateTimeField()
     told = models.BooleanField(default=False)
     tried = models.DateTimeField(null=True, help_text="Since when a process sends its letter.")
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class Refusal(models.Model):
@@ -75,6 +66,3 @@ class Refusal(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("day", "reason"), name="one_count_per_day_and_reason"),
         )
-
-    def __str__(self) -> str:
-        return f"{self.day}: {self.reason}"

@@ -172,9 +172,6 @@ class AuditRow(models.Model):
             models.Index(fields=("whom", "-id"), name="people_audit_of_account"),
         )
 
-    def __str__(self) -> str:
-        return f"{self.at:%Y-%m-%d %H:%M}: {self.who} {self.what}"
-
 
 class Untold(models.Model):
     """A row of which nobody has been told by e-mail yet; it goes with the letter."""
@@ -183,6 +180,3 @@ class Untold(models.Model):
         AuditRow, on_delete=models.DO_NOTHING, primary_key=True, related_name="+"
     )
     former = models.EmailField(blank=True, help_text="The address that an account had before.")
-
-    def __str__(self) -> str:
-        return f"row {self.row_id}"

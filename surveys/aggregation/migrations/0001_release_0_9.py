@@ -45,7 +45,6 @@ class Migration(migrations.Migration):
                 ("batches", models.PositiveIntegerField(default=0)),
                 ("counts", models.JSONField(default=dict)),
             ],
-            options={"verbose_name_plural": "tallies"},
         ),
         migrations.CreateModel(
             name="Batch",
@@ -60,7 +59,6 @@ class Migration(migrations.Migration):
                 ("strata", models.JSONField(null=True)),
             ],
             options={
-                "verbose_name_plural": "batches",
                 "ordering": ("plan_id", "number"),
                 "constraints": [
                     models.UniqueConstraint(fields=("plan", "number"), name="one_batch_per_number")

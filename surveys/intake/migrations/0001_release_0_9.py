@@ -84,7 +84,6 @@ class Migration(migrations.Migration):
                         ("day", models.DateField()),
                         ("plan", PLAN),
                     ],
-                    options={"verbose_name_plural": "settled"},
                 ),
                 migrations.CreateModel(
                     name="Receipt",
@@ -103,12 +102,10 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="News",
             fields=[("id", models.BigAutoField(primary_key=True)), ("plan", PLAN)],
-            options={"verbose_name_plural": "news"},
         ),
         migrations.CreateModel(
             name="Unswept",
             fields=[("plan", ONE_PLAN), ("reports", models.PositiveBigIntegerField(default=0))],
-            options={"verbose_name_plural": "unswept"},
         ),
         migrations.CreateModel(
             name="Sealed",
@@ -119,7 +116,6 @@ class Migration(migrations.Migration):
                 ("plan", PLAN),
             ],
             options={
-                "verbose_name_plural": "sealed",
                 "constraints": [
                     models.UniqueConstraint(fields=("plan", "stratum"), name="intake_sealed_once")
                 ],
@@ -134,7 +130,6 @@ class Migration(migrations.Migration):
                 ("plan", PLAN),
             ],
             options={
-                "verbose_name_plural": "counted",
                 "constraints": [
                     models.UniqueConstraint(fields=("plan", "stratum"), name="intake_counted_once")
                 ],

@@ -1,31 +1,52 @@
-"""Tables of keys that stand in the database sealed under PUBLICATION_KEYS, in a column `sealed`: of
-receipts, of tickets, of lists.
+"""Keys that stand in the database sealed under PUBLICATION_KEYS: of receipts, of tickets, of lists.
+
+Without PUBLICATION_KEYS the database tells nothing that one of them keeps.
 """
 
-from collections.abc import Callable
-from typing import Any
+from typing import ClassVar
 
-from django.db.models import QuerySet
+from django.db import models
 
 from surveys.encryption import has_first_key, open_sealed, seal
 from surveys.erasing import erasing
 
 AT_ONCE = 500  # rows changed in one statement
-About = Callable[[Any], str]  # of a row: the associated data of its key
 
 
-def open_all(rows: QuerySet[Any], about: About) -> int:
-    """Open every key, and return how many there are, or raise CannotOpen."""
-    return len([open_sealed(bytes(row.sealed), about=about(row)) for row in rows])
+class SealedKey(models.Model):
+    """A table of keys; one that is destroyed and whose row stays is empty."""
+
+    opens: ClassVar[str]  # what these are keys of, as `doctor` and `rotate_keys` say it
+    sealed = models.BinaryField()
+
+    class Meta:
+        abstract = True
+
+    @property
+    def about(self) -> str:
+        """Return the associated data of this key: public, and bound to what it opens."""
+        raise NotImplementedError
+
+    def opened(self) -> bytes:
+        return open_sealed(bytes(self.sealed), about=self.about)
 
 
-def seal_anew(rows: QuerySet[Any], about: About) -> int:
-    """Seal with the first key what another one had sealed, and erase how it was; return how many.
-    May raise InUse.
+def open_all(kind: type[SealedKey]) -> int:
+    """Open every key of a table, and return how many there are, or raise CannotOpen."""
+    return len([key.opened() for key in _all(kind)])
+
+
+def seal_anew(kind: type[SealedKey]) -> int:
+    """Seal with the first of PUBLICATION_KEYS what another one had sealed, and erase how it was;
+    return how many. May raise InUse.
     """
-    with erasing(**{rows.model._meta.db_table: "sealed"}):
-        old = [row for row in rows if not has_first_key(bytes(row.sealed))]
-        for row in old:
-            row.sealed = seal(open_sealed(bytes(row.sealed), about=about(row)), about=about(row))
-        rows.model._default_manager.bulk_update(old, ["sealed"], batch_size=AT_ONCE)
+    with erasing(**{kind._meta.db_table: "sealed"}):
+        old = [key for key in _all(kind) if not has_first_key(bytes(key.sealed))]
+        for key in old:
+            key.sealed = seal(key.opened(), about=key.about)
+        kind._default_manager.bulk_update(old, ["sealed"], batch_size=AT_ONCE)
     return len(old)
+
+
+def _all(kind: type[SealedKey]) -> models.QuerySet[SealedKey]:
+    return kind._default_manager.exclude(sealed=b"").select_related()

@@ -13,12 +13,10 @@ import hmac
 from collections.abc import Iterable
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
 
-from surveys import sealed_keys
 from surveys.design import selectors as design
 from surveys.design.models import Plan
-from surveys.encryption import CannotOpen, new_key, open_sealed, seal
+from surveys.encryption import CannotOpen, new_key, seal
 from surveys.intake.models import DigestKey
 
 
@@ -45,7 +43,7 @@ def keys_of(plans: Iterable[Plan], today: datetime.date) -> dict[int, bytes | Ca
 def _opened(plan: Plan, sealed: bytes | None, today: datetime.date) -> bytes | CannotOpen | None:
     try:
         sealed = sealed or _made(plan, today)
-        return open_sealed(sealed, about=key_aad(plan.digest)) if sealed else None
+        return DigestKey(plan=plan, sealed=sealed).opened() if sealed else None
     except CannotOpen as error:
         return error
 
@@ -57,32 +55,8 @@ def _made(plan: Plan, today: datetime.date) -> bytes | None:
     """
     if not design.is_open_now(plan.pk, today):
         return None
-    new = DigestKey(plan=plan, sealed=seal(new_key(), about=key_aad(plan.digest)))
+    new = DigestKey(plan=plan)
+    new.sealed = seal(new_key(), about=new.about)
     # another first report may have come
     DigestKey.objects.bulk_create([new], ignore_conflicts=True)
     return bytes(DigestKey.objects.values_list("sealed", flat=True).get(pk=plan.pk))
-
-
-def key_aad(digest: str) -> str:
-    """Return the associated data of a sealed key: public, and bound to it."""
-    return f"key of the receipts of plan {digest}"
-
-
-def open_all() -> int:
-    """Open the key of every Plan, and return how many there are, or raise CannotOpen."""
-    return sealed_keys.open_all(_all(), _aad)
-
-
-def encrypt_anew() -> int:
-    """Seal with the first key what another one had sealed, and erase how it was; return how
-    many. May raise InUse.
-    """
-    return sealed_keys.seal_anew(_all(), _aad)
-
-
-def _aad(key: DigestKey) -> str:
-    return key_aad(key.plan.digest)
-
-
-def _all() -> QuerySet[DigestKey]:
-    return DigestKey.objects.select_related("plan").defer("plan__document")

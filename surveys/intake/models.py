@@ -11,6 +11,7 @@ from typing import Any
 from django.db import models
 
 from surveys.design.models import Plan
+from surveys.sealed_keys import SealedKey
 
 
 def _plan(**options: Any) -> Any:
@@ -53,7 +54,7 @@ class Settled(AnyReceipt):
     """
 
 
-class DigestKey(models.Model):
+class DigestKey(SealedKey):
     """What keys the content digests of a Plan's receipts, encrypted; destroyed when the study
     retires.
     """
@@ -61,7 +62,11 @@ class DigestKey(models.Model):
     plan = models.OneToOneField(
         Plan, on_delete=models.PROTECT, related_name="+", primary_key=True, db_constraint=False
     )
-    sealed = models.BinaryField()
+    opens = "receipts"
+
+    @property
+    def about(self) -> str:
+        return f"key of the receipts of plan {self.plan.digest}"
 
 
 class OpenReport(models.Model):

@@ -13,8 +13,7 @@ import msgspec
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.db import transaction
 
-from surveys import sealed_keys
-from surveys.encryption import new_key, open_sealed, seal
+from surveys.encryption import new_key, seal
 from surveys.invited.models import Key
 
 SITE = "addresses that want no letters"
@@ -27,13 +26,13 @@ def name_of(study_id: int) -> str:
 
 def key_of(name: str, study_id: int | None = None) -> bytes:
     """Return a key, made the first time it is asked for."""
-    found = Key.objects.filter(pk=name).values_list("sealed", flat=True).first()
+    found = Key.objects.filter(pk=name).first()
     if found is None:
         new = Key(name=name, study_id=study_id, sealed=seal(new_key(), about=name))
         with transaction.atomic():
             Key.objects.bulk_create([new], ignore_conflicts=True)
-            found = Key.objects.values_list("sealed", flat=True).get(pk=name)
-    return open_sealed(bytes(found), about=name)
+            found = Key.objects.get(pk=name)
+    return found.opened()
 
 
 class Chest:
@@ -43,8 +42,7 @@ class Chest:
     """
 
     def __init__(self, study_id: int) -> None:
-        name = name_of(study_id)
-        self.key = open_sealed(bytes(Key.objects.get(pk=name).sealed), about=name)
+        self.key = Key.objects.get(pk=name_of(study_id)).opened()
 
     @classmethod
     def of_new(cls, study_id: int) -> Self:
@@ -84,17 +82,3 @@ def plain_address(address: str) -> str:
 def site_digest(address: str, key: bytes | None = None) -> str:
     """Return what an address is called among those that want no letters."""
     return hmac.digest(key or key_of(SITE), plain_address(address).encode(), "sha256").hex()
-
-
-def open_all() -> int:
-    """Open every key, and return how many there are, or raise CannotOpen."""
-    return sealed_keys.open_all(Key.objects.all(), _aad)
-
-
-def encrypt_anew() -> int:
-    """Seal with the first key what another one had sealed; return how many. May raise InUse."""
-    return sealed_keys.seal_anew(Key.objects.all(), _aad)
-
-
-def _aad(key: Key) -> str:
-    return str(key.name)

@@ -8,17 +8,22 @@ from django.db import models
 from django.utils.translation import gettext_lazy
 
 from surveys.design.models import Plan, Study
+from surveys.sealed_keys import SealedKey
 
 
-class Key(models.Model):
+class Key(SealedKey):
     """The key of a study's list, or of those who want no letters, sealed; without it a list says
     nothing. It goes on a day, or when its study retires.
     """
 
     name = models.CharField(max_length=80, primary_key=True)
     study = models.OneToOneField(Study, on_delete=models.CASCADE, null=True, related_name="+")
-    sealed = models.BinaryField()
     erase_on = models.DateField(null=True)
+    opens = "lists"
+
+    @property
+    def about(self) -> str:
+        return str(self.name)
 
 
 class Person(models.Model):

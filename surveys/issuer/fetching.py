@@ -14,11 +14,9 @@ from typing import NamedTuple
 from django.db import transaction
 
 from surveys.apart import values_apart
-from surveys.encryption import open_sealed
 from surveys.issuer import signing, tables
 from surveys.issuer.models import Code, Key, Mark
 from surveys.issuer.refusals import Refused
-from surveys.issuer.services import key_aad
 
 MARK = """
 INSERT INTO issuer_mark (invitation_id, blinded, code, is_settled)
@@ -41,8 +39,7 @@ def issue(plan: str, stratum: int, code: str, blinded: bytes) -> bytes:
     if not hmac.compare_digest(kept, message):
         expected = "expected the message for which a ticket was fetched, got another"
         raise Refused("blinded", expected, HTTPStatus.CONFLICT)
-    exponent = open_sealed(bytes(key.sealed), about=key_aad(key.modulus))
-    return signing.sign(key.modulus, exponent, blinded)
+    return signing.sign(key.modulus, key.opened(), blinded)
 
 
 class Told(NamedTuple):

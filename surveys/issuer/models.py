@@ -10,12 +10,13 @@ from typing import Any
 
 from django.db import models
 
+from surveys.sealed_keys import SealedKey
 
-class Key(models.Model):
+
+class Key(SealedKey):
     """A stratum's key; once its Plan has closed, only its modulus and how many there were."""
 
     modulus = models.CharField(max_length=1024, unique=True, help_text="In hexadecimal digits.")
-    sealed = models.BinaryField(help_text="The private exponent, encrypted; empty once closed.")
     plan = models.CharField(max_length=64, default="", help_text="Its digest; empty until bound.")
     stratum = models.PositiveSmallIntegerField(default=0)
     invited = models.PositiveIntegerField(default=0, help_text="People, once closed.")
@@ -30,6 +31,12 @@ class Key(models.Model):
                 name="issuer_key_once_a_stratum",
             ),
         )
+
+    opens = "tickets"  # by the private exponent; empty once closed
+
+    @property
+    def about(self) -> str:
+        return f"key of tickets {self.modulus}"
 
     @property
     def is_closed(self) -> bool:

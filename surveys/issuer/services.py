@@ -15,7 +15,6 @@ import msgspec
 from django.db import transaction
 from django.db.models import F, QuerySet, Sum
 
-from surveys import sealed_keys
 from surveys.encryption import seal
 from surveys.erasing import erasing
 from surveys.issuer import signing, tables
@@ -53,12 +52,12 @@ def make_keys(count: int) -> list[str]:
     """Make new keys and return their moduli; they are bound to no Plan yet."""
     if not 1 <= count <= MOST_KEYS:
         raise Refused("count", f"expected 1 to {MOST_KEYS} keys")
-    made = [signing.new_key() for _ in range(count)]
-    Key.objects.bulk_create(
-        Key(modulus=modulus, sealed=seal(exponent, about=key_aad(modulus)))
-        for modulus, exponent in made
-    )
-    return [modulus for modulus, _ in made]
+    keys = []
+    for modulus, exponent in (signing.new_key() for _ in range(count)):
+        keys.append(key := Key(modulus=modulus))
+        key.sealed = seal(exponent, about=key.about)
+    Key.objects.bulk_create(keys)
+    return [key.modulus for key in keys]
 
 
 @verb
@@ -198,33 +197,6 @@ def settle(*, today: datetime.date) -> bool:
     return tables.settle(today)
 
 
-def encrypt_anew() -> int:
-    """Seal with the first key what another one had sealed, and erase how it was; return how many
-    keys. May raise InUse.
-    """
-    return sealed_keys.seal_anew(_unclosed(), _aad)
-
-
-def open_all() -> int:
-    """Open the key of every stratum that has one, and return how many there are, or raise
-    CannotOpen.
-    """
-    return sealed_keys.open_all(_unclosed(), _aad)
-
-
-def key_aad(modulus: str) -> str:
-    """Return the associated data of a sealed key: public, and bound to it."""
-    return f"key of tickets {modulus}"
-
-
-def _aad(key: Key) -> str:
-    return key_aad(key.modulus)
-
-
-def _unclosed() -> QuerySet[Key]:
-    return Key.objects.exclude(sealed=b"")
-
-
 def _counts(key: Key) -> Counts:
     if key.is_closed:
         return Counts(key.invited, key.fetched, key.reissued)
@@ -240,7 +212,7 @@ def _fetchers(invitations: QuerySet[Invitation]) -> QuerySet[Invitation]:
 
 
 def _with_key(plan: str) -> QuerySet[Key]:
-    return _unclosed().filter(plan=plan).exclude(plan="")
+    return Key.objects.filter(plan=plan).exclude(plan="").exclude(sealed=b"")
 
 
 def _open_keys(plan: str) -> list[Key]:

@@ -25,7 +25,7 @@ from django.views.decorators.http import require_POST
 from surveys.brakes import Places, later, place_of
 from surveys.encryption import CannotOpen
 from surveys.erasing import InUse
-from surveys.issuer import fetching
+from surveys.issuer import fetching, services as services  # its verbs are known once it is loaded
 from surveys.issuer.far import VERBS, is_far
 from surveys.issuer.refusals import Refused
 from surveys.issuer.signing import Faulty

@@ -21,13 +21,13 @@ from django.db import connection
 
 from dpengine import __version__
 from surveys.encryption import CannotOpen
-from surveys.intake import digest_keys, selectors as intake
-from surveys.invited import keys as lists
+from surveys.intake import selectors as intake
 from surveys.issuer import services as issuer
 from surveys.issuer.refusals import Away, Refused as NotIssued
 from surveys.operations import database, health
 from surveys.operations.check import Check, State, worst_first
 from surveys.operations.management.commands import forget
+from surveys.sealed_keys import SealedKey, open_all
 
 PATIENCE = 10  # seconds
 SOON = datetime.timedelta(days=14)  # in which a certificate should not end
@@ -157,11 +157,7 @@ def _rights() -> Iterator[Check]:
 
 def _keys() -> Iterator[Check]:
     try:
-        opened = {
-            "receipts": digest_keys.open_all(),
-            "tickets": issuer.open_all(),
-            "lists": lists.open_all(),
-        }
+        opened = {kind.opens: open_all(kind) for kind in SealedKey.__subclasses__()}
     except CannotOpen as error:  # names keys by what tells nothing of them
         todo = "Put the key that is named back into PUBLICATION_KEYS: without it answers are lost."
         yield _line("keys", ALARM, str(error), todo)

@@ -146,8 +146,7 @@ class Kept:
 
 def key_of(plan: Plan) -> bytes | None:
     sealed = DigestKey.objects.filter(plan=plan).first()
-    about = digest_keys.key_aad(plan.digest)
-    return None if sealed is None else open_sealed(bytes(sealed.sealed), about=about)
+    return None if sealed is None else sealed.opened()
 
 
 def taken_of(row: Any, kept: Kept, messages: list[Message]) -> Message | None:

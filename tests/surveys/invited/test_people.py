@@ -22,6 +22,7 @@ from surveys.issuer.refusals import Away
 from surveys.people import selectors as people_selectors, services as people
 from surveys.people.models import Right, Role
 from surveys.plan.content import digest
+from surveys.sealed_keys import open_all, seal_anew
 from tests.conftest import NOW, TODAY, known_as
 from tests.surveys.invited.conftest import entries
 from tests.surveys.issuer.test_process import apart  # noqa: F401 (a fixture)
@@ -598,9 +599,9 @@ def test_numbers_change_once_a_day(plan, owner, listed):
 def test_keys_of_lists_are_sealed_anew(listed, settings):
     old = settings.PUBLICATION_KEYS
     settings.PUBLICATION_KEYS = (b"n" * 32, *old)
-    assert keys.encrypt_anew() == 1
+    assert seal_anew(Key) == 1
     settings.PUBLICATION_KEYS = (b"n" * 32,)
-    assert keys.open_all() == 1
+    assert open_all(Key) == 1
     assert addresses(listed)[0] == "p0.arts@example.org"
 
 

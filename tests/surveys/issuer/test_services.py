@@ -12,6 +12,7 @@ from surveys.issuer.refusals import Refused
 from surveys.issuer.services import Counts
 from surveys.issuer.signing import BITS, new_key as found
 from surveys.plan.tickets import EXPONENT
+from surveys.sealed_keys import open_all, seal_anew
 from tests import tickets
 from tests.plans import whole
 from tests.surveys.issuer.conftest import blinded, fetch, opened, person
@@ -141,17 +142,17 @@ def test_private_keys_are_sealed_with_the_sites_keys(client, listed, settings):
     old = settings.PUBLICATION_KEYS
     sealed = {bytes(key.sealed) for key in Key.objects.all()}
     settings.PUBLICATION_KEYS = (new_key(), *old)
-    assert services.encrypt_anew() == 2
-    assert services.encrypt_anew() == 0
-    assert services.open_all() == 2
+    assert seal_anew(Key) == 2
+    assert seal_anew(Key) == 0
+    assert open_all(Key) == 2
     assert sealed.isdisjoint({bytes(key.sealed) for key in Key.objects.all()})
     settings.PUBLICATION_KEYS = settings.PUBLICATION_KEYS[:1]
     assert fetch(client, listed, who, blinded(listed, who)).status_code == 200
     settings.PUBLICATION_KEYS = old
     assert fetch(client, listed, listed.people[1], blinded(listed, who)).status_code == 503
-    for act in (services.encrypt_anew, services.open_all):
+    for act in (seal_anew, open_all):
         with pytest.raises(CannotOpen):
-            act()
+            act(Key)
 
 
 def on_disk(table, column):

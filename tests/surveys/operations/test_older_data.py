@@ -25,13 +25,14 @@ import json
 from surveys.aggregation.services import sweep_all
 from surveys.demo.services import answer_as_browsers
 from surveys.design import selectors as design
-from surveys.intake import digest_keys
+from surveys.intake.models import DigestKey
+from surveys.sealed_keys import open_all
 plan = design.latest_plan("medicines-and-help")
 person = {name: 0 for name in plan.content.channels}
 answer_as_browsers(plan, [person] * 40, plan.opened_on)
 sweep_all(today=plan.opened_on)
 from surveys.aggregation.selectors import batch_sizes
-print(json.dumps([digest_keys.open_all(), sum(batch_sizes(plan))]))
+print(json.dumps([open_all(DigestKey), sum(batch_sizes(plan))]))
 """
 # Not the tables of open reports, which are made for each Plan, nor allauth's, an index of which
 # reads otherwise once it has been restored.

@@ -11,9 +11,10 @@ from tests.surveys.operations.older import laid_out, restored, said, stored
 SEALED = """
 import json
 from surveys.aggregation.models import Batch
-from surveys.intake import digest_keys
+from surveys.intake.models import DigestKey
 from surveys.operations.models import Event
-print(json.dumps([digest_keys.open_all(), Batch.objects.count(), Event.objects.count()]))
+from surveys.sealed_keys import open_all
+print(json.dumps([open_all(DigestKey), Batch.objects.count(), Event.objects.count()]))
 """
 
 

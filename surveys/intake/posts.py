@@ -7,7 +7,7 @@ body is opened once; a study or a Plan that the shelf does not hold is looked fo
 
 import datetime
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import NamedTuple
@@ -15,13 +15,14 @@ from typing import NamedTuple
 import structlog
 from django.db import Error
 
+from surveys.design import selectors as design
 from surveys.design.models import Plan
 from surveys.encryption import CannotOpen
 from surveys.intake import group
 from surveys.intake.door import slow_down
 from surveys.intake.group import Acceptance, Entry
 from surveys.intake.reports import Envelope, Refused, open_envelope, read_report
-from surveys.intake.shelf import Found, shelf
+from surveys.intake.shelf import Plans, shelf
 
 AGAIN = 5  # seconds after which a report that could not be stored may come again
 log = structlog.get_logger(__name__)
@@ -53,8 +54,7 @@ def enter(slug: str, body: bytes | None) -> Post:
     one that did not say how long it is.
     """
     post = Post(slug, datetime.datetime.now(datetime.UTC), _opened(body))
-    plan = _plan_of(post, shelf.plans)
-    if post.slug in shelf.studies and (plan or isinstance(post.opened, Refused)):
+    if plan := _plan_of(post, shelf.plans):
         post.read = _read(post, plan)
     return post
 
@@ -68,7 +68,7 @@ def _opened(body: bytes | None) -> Envelope | Refused:
         return refusal
 
 
-def _plan_of(post: Post, plans: dict[tuple[str, str], Plan]) -> Plan | None:
+def _plan_of(post: Post, plans: Plans) -> Plan | None:
     """Return a post's Plan if it is among these."""
     return None if isinstance(post.opened, Refused) else plans.get((post.slug, post.opened.plan))
 
@@ -92,21 +92,22 @@ def _read(post: Post, plan: Plan | None) -> Entry | Refused:
 def answer_all(posts: Sequence[Post]) -> list[Verdict]:
     """Store what may be stored, in one transaction, and return all answers, in their order."""
     unread = [post for post in posts if post.read is None]
-    plans = {each.opened.plan for each in unread if isinstance(each.opened, Envelope)}
+    digests = {each.opened.plan for each in unread if isinstance(each.opened, Envelope)}
     try:
-        found = shelf.fetch({post.slug for post in unread}, plans) if unread else Found({}, {})
-        read = [post.read or _found_in(found, post) for post in posts]
+        plans = shelf.fetch(digests) if digests else {}
+        studies = design.published_among({post.slug for post in unread}) if unread else set()
     except Error as error:
-        return [_verdict(error)] * len(posts)
+        return [refused(error)] * len(posts)
+    read = [post.read or _found_in(plans, studies, post) for post in posts]
     outcomes = iter(group.accept_all([each for each in read if isinstance(each, Entry)]))
     return [_verdict(next(outcomes) if isinstance(each, Entry) else each) for each in read]
 
 
-def _found_in(found: Found, post: Post) -> Entry | Refused:
+def _found_in(plans: Plans, studies: Collection[str], post: Post) -> Entry | Refused:
     """Read a post whose study and Plan were found, or are nowhere."""
-    if post.slug not in found.studies:
+    if post.slug not in studies:
         return Refused("slug", "no study with this name takes reports", HTTPStatus.NOT_FOUND)
-    return _read(post, _plan_of(post, found.plans))
+    return _read(post, _plan_of(post, plans))
 
 
 def _verdict(outcome: Acceptance | Refused | Error | CannotOpen) -> Verdict:
@@ -115,19 +116,16 @@ def _verdict(outcome: Acceptance | Refused | Error | CannotOpen) -> Verdict:
         status = HTTPStatus.CREATED if outcome.is_new else HTTPStatus.OK
         said = f'{{"receipt": "{outcome.receipt}", "accepted_on": "{day}"}}'  # as JSON says it
         return Verdict(status, said.encode())
-    if isinstance(outcome, Refused):
-        return refused(outcome)
-    return not_stored(outcome)
+    return refused(outcome)
 
 
-def refused(refusal: Refused) -> Verdict:
-    """Name a field and a reason, never a value."""
+def refused(error: Exception) -> Verdict:
+    """Name a field and a reason, never a value; of another error, that the same report may come
+    again.
+    """
+    refusal = error if isinstance(error, Refused) else _unstored(error)
     said = json.dumps({"error": {"field": refusal.field, "message": str(refusal)}})
     return Verdict(refusal.status, said.encode(), refusal.field, refusal.wait)
-
-
-def not_stored(error: Exception) -> Verdict:
-    return refused(_unstored(error))
 
 
 def _unstored(error: Exception) -> Refused:

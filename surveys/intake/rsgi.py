@@ -128,57 +128,27 @@ def answered(group: list[Post]) -> list[Verdict]:
         connection.close_if_unusable_or_obsolete()  # as Django does before each request
         return posts.answer_all(group) if group else []
     except Exception as error:  # what it says may hold what was sent
-        return [posts.not_stored(error)] * len(group)
+        return [posts.refused(error)] * len(group)
 
 
-class Bodies:
-    """Bodies that are on their way. All have as long, so that the first of them is due first, and
-    one timer serves all.
-    """
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.loop = loop
-        self.due: dict[asyncio.Task[Any], float] = {}  # when a task gives its body up
-        self.timer: asyncio.TimerHandle | None = None
-
-    async def read(self, protocol: Any, length: int) -> bytes:
-        """Return a body, as much of one that is too long as shows that, or refuse one that is
-        late.
-        """
-        if length > MAX_BODY:
-            return b" " * (MAX_BODY + 1)  # whatever it says, it is refused: none of it is read
-        task: Any = asyncio.current_task(self.loop)
-        self.due[task] = self.loop.time() + DEADLINE
-        self.timer = self.timer or self.loop.call_later(DEADLINE, self.look)
-        try:
+async def body_of(protocol: Any, length: int) -> bytes:
+    """Return a body, as much of one that is too long as shows that, or refuse one that is late."""
+    if length > MAX_BODY:
+        return b" " * (MAX_BODY + 1)  # whatever it says, it is refused: none of it is read
+    try:
+        async with asyncio.timeout(DEADLINE):
             body: bytes = await protocol()
-        except asyncio.CancelledError:
-            if task in self.due:  # somebody else's doing
-                raise
-            task.uncancel()
-            raise Elsewhere(HTTPStatus.REQUEST_TIMEOUT, Connection="close") from None
-        except RuntimeError:  # who sent half of it has gone
-            raise Elsewhere(HTTPStatus.BAD_REQUEST) from None
-        finally:
-            self.due.pop(task, None)
-        return body
-
-    def look(self) -> None:
-        """Wake all that are late, and look again when the next one is."""
-        self.timer, now = None, self.loop.time()
-        for task, due in list(self.due.items()):
-            if due > now:
-                self.timer = self.loop.call_at(due, self.look)
-                break
-            del self.due[task]
-            task.cancel()
+    except TimeoutError:
+        raise Elsewhere(HTTPStatus.REQUEST_TIMEOUT, Connection="close") from None
+    except RuntimeError:  # who sent half of it has gone
+        raise Elsewhere(HTTPStatus.BAD_REQUEST) from None
+    return body
 
 
 class Door:
     """The application that granian serves by its interface RSGI."""
 
     committer: Committer
-    bodies: Bodies
 
     def __init__(self, note: Note) -> None:
         self.note = note
@@ -186,7 +156,7 @@ class Door:
         self.media_type = functools.lru_cache(maxsize=64)(_media_type)
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.committer, self.bodies = Committer(loop, self.note), Bodies(loop)
+        self.committer = Committer(loop, self.note)
         gc.collect()
         gc.freeze()  # what is here stays: no collection looks through it again
 
@@ -211,7 +181,7 @@ class Door:
             metrics.reports(self.count(Verdict(other.status, b"")).status)
             return
         except Exception as error:  # whose text may hold what was sent
-            verdict = posts.not_stored(error)
+            verdict = posts.refused(error)
         took = time.perf_counter() - began
         more = [("Retry-After", str(verdict.wait))] if verdict.wait else []
         protocol.response_bytes(verdict.status, [*headers, *more], verdict.body)
@@ -246,7 +216,7 @@ class Door:
             knock(self.head(ours, scope))
         except Refused as refusal:
             return self.count(posts.refused(refusal))
-        body = await self.bodies.read(protocol, int(length)) if length else None
+        body = await body_of(protocol, int(length)) if length else None
         return await self.committer.answer(posts.enter(slug, body))
 
     def head(self, ours: str, scope: Any) -> Head:

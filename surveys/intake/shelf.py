@@ -4,19 +4,12 @@ study keeps its address.
 
 import threading
 from collections.abc import Collection
-from typing import Any, NamedTuple
 
 from surveys.design import selectors as design
 from surveys.design.models import Plan
 
-SIZE = 256  # Plans, and as many studies; of more, those that came first are asked for anew
-
-
-class Found(NamedTuple):
-    """What the database has of what was asked for."""
-
-    plans: dict[tuple[str, str], Plan]
-    studies: dict[str, None]
+SIZE = 256  # Plans; of more, those that came first are asked for anew
+Plans = dict[tuple[str, str], Plan]  # by study and digest
 
 
 class Shelf:
@@ -24,30 +17,20 @@ class Shelf:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.plans: dict[tuple[str, str], Plan] = {}
-        self.studies: dict[str, None] = {}
+        self.plans: Plans = {}
 
-    def fetch(self, slugs: Collection[str], digests: Collection[str]) -> Found:
-        """Look for studies that have opened, and for Plans, in the database; keep and return them.
-        Who asked reads what is returned: what is kept may be gone again.
+    def fetch(self, digests: Collection[str]) -> Plans:
+        """Look for Plans in the database; keep and return them. Who asked reads what is returned:
+        what is kept may be gone again.
         """
-        plans = design.plans_of(digests) if digests else []
-        found = Found(
-            {(plan.study.slug, plan.digest): plan for plan in plans},
-            dict.fromkeys(design.published_among(slugs)),
-        )
+        found = {(plan.study.slug, plan.digest): plan for plan in design.plans_of(digests)}
         with self.lock:
-            _keep(self.plans, found.plans)
-            _keep(self.studies, found.studies)
+            for key in found:
+                self.plans.pop(key, None)  # what is asked for now goes last
+            self.plans.update(found)
+            while len(self.plans) > SIZE:
+                del self.plans[next(iter(self.plans))]
         return found
-
-
-def _keep(kept: dict[Any, Any], found: dict[Any, Any]) -> None:
-    for key, value in found.items():
-        kept.pop(key, None)  # what is asked for now goes last
-        kept[key] = value
-    while len(kept) > SIZE:
-        del kept[next(iter(kept))]
 
 
 shelf = Shelf()

@@ -21,7 +21,7 @@ from tests.simulator import clock
 try:  # what a process remembers of rows
     from surveys.intake.shelf import shelf
 
-    CACHES: tuple[dict[Any, Any], ...] = (shelf.plans, shelf.studies)
+    CACHES: tuple[dict[Any, Any], ...] = (shelf.plans,)
 except ImportError:
     CACHES = ()
 ADMIN, RESEARCHER, OTHER = "ada", "mira", "otto"

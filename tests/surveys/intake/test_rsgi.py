@@ -176,16 +176,16 @@ def test_a_body_that_is_late_is_not_waited_for(door, plan, monkeypatch):
     assert statuses([slow, quick]) == [408, 201]
 
 
-def test_each_body_has_its_own_time_though_one_timer_serves_all(monkeypatch):
+def test_each_body_has_its_own_time(monkeypatch):
     monkeypatch.setattr(rsgi, "DEADLINE", 0.05)
 
     async def answers():
-        bodies = rsgi.Bodies(asyncio.get_running_loop())
+        asked = asyncio.Event()
 
         async def one(pause, ends):
             await asyncio.sleep(pause)
             try:
-                return await bodies.read(ends, 2)
+                return await rsgi.body_of(ends, 2)
             except rsgi.Elsewhere as other:
                 return other.status
 
@@ -195,21 +195,22 @@ def test_each_body_has_its_own_time_though_one_timer_serves_all(monkeypatch):
         async def gone():
             raise RuntimeError
 
-        never = asyncio.Event().wait
+        async def never():
+            asked.set()
+            await asyncio.Event().wait()
+
         found = await asyncio.gather(
             *map(one, (0, 0.02, 0.04, 0, 0), (never, never, never, here, gone))
         )
-        assert (bodies.due, bodies.timer) == ({}, None)
+        asked.clear()
         left = asyncio.create_task(one(0, never))
-        while not bodies.due:
-            await asyncio.sleep(0)
+        await asked.wait()
         left.cancel()  # by the server: whoever sent it has gone
-        return found, (await asyncio.gather(left, return_exceptions=True))[0], bodies.due
+        return found, (await asyncio.gather(left, return_exceptions=True))[0]
 
-    found, left, due = asyncio.run(answers())
+    found, left = asyncio.run(answers())
     assert found == [408, 408, 408, b"{}", 400]
     assert isinstance(left, asyncio.CancelledError)
-    assert due == {}
 
 
 def test_whatever_fails_is_asked_for_again_and_logged_by_its_kind(door, plan, monkeypatch, caplog):

@@ -13,7 +13,6 @@ bucket, so that must hold a class or two.
 import hmac
 import ipaddress
 import os
-import socket
 import threading
 import time
 from collections import OrderedDict
@@ -42,11 +41,9 @@ def network_of(remote: str, forwarded: str) -> str:
     """
     seen = forwarded.rpartition(",")[2] if settings.ALLAUTH_TRUSTED_PROXY_COUNT else ""
     told = (seen or remote).strip()
-    plain, colon, port = told.partition(":")
-    if _is_plain(plain) and (not colon or (port.isascii() and port.isdecimal())):
-        return f"{plain}/32"
+    domain, port = split_domain_port(told)
     try:
-        address = ipaddress.ip_address(_without_port(told))
+        address = ipaddress.ip_address(domain.strip("[]") if port else told)
     except ValueError:  # a socket without an address
         return ""
     address = getattr(address, "ipv4_mapped", None) or address
@@ -54,19 +51,6 @@ def network_of(remote: str, forwarded: str) -> str:
         return f"{address}/32"
     length = settings.ALLAUTH_RATE_LIMIT_IPV6_PREFIX
     return str(ipaddress.ip_network((address, length), strict=False))
-
-
-def _is_plain(address: str) -> bool:
-    """Tell whether this is an IPv4 address, which most are, and quicker to tell than to read."""
-    try:
-        return bool(socket.inet_pton(socket.AF_INET, address))
-    except (OSError, ValueError):
-        return False
-
-
-def _without_port(address: str) -> str:
-    domain, port = split_domain_port(address)
-    return domain.strip("[]") if port and domain else address
 
 
 def one_in(many: int) -> bool:

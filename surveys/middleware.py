@@ -26,7 +26,6 @@ PROGRAMS = ("/api/", "/issuer/")  # where scripts ask, and no page is above
 MAX_REQUEST = 10 * 2**20
 SECONDS_UNTIL_READ = 15  # until another workbook is worth a try
 DOOR = "reports"  # the name of the address that takes reports
-INTAKE = "surveys.intake."  # whose requests are respondents'
 REQUEST_ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}")
 
 

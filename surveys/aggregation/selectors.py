@@ -2,7 +2,7 @@
 
 import datetime
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,11 +25,10 @@ from surveys.aggregation.models import Batch, Tally
 from surveys.aggregation.tallies import PublicTally as PublicTally, tally_of
 from surveys.design.models import Plan
 from surveys.encryption import open_sealed
-from surveys.intake import selectors as intake
+from surveys.intake import report_tables, selectors as intake
 from surveys.plan.strata import only_stratum
 
 MOST_NAMED = 30_000  # ids in one query
-TOGETHER = 100_000  # reports, counted at once
 
 
 def totals(plan: Plan, batches: int | None = None) -> Counts:
@@ -43,7 +42,7 @@ def totals(plan: Plan, batches: int | None = None) -> Counts:
     choices = {name: channel for name, channel in cleartext.items() if channel.cells}
     if not choices or not Tally.objects.filter(plan=plan).exists():
         return counts
-    return counts | recount(plan, sealed_batches(plan) if batches is None else batches, choices)
+    return counts | recount(plan, sealed(plan, batches), choices)
 
 
 def _by_question(plan: Plan, counts: Counts) -> Counts:
@@ -65,15 +64,13 @@ def _changed(plan: Plan, batches: int | None) -> Counts:
         return nobody
     counts: Counts = tally.counts
     is_running = batches is None or batches == tally.batches
-    return nobody | (counts if is_running else recount(plan, batches or 0, plan.content.reports))
+    if not is_running:
+        counts = recount(plan, sealed(plan, batches), plan.content.reports)
+    return nobody | counts
 
 
-def recount(plan: Plan, batches: int, channels: Mapping[str, Channel]) -> Counts:
-    """Count these values anew, from what is sealed in a Plan's first batches."""
-    return _recount(plan, sealed(plan, batches), channels)
-
-
-def _recount(plan: Plan, batches: Iterable[Batch], channels: Mapping[str, Channel]) -> Counts:
+def recount(plan: Plan, batches: Iterable[Batch], channels: Mapping[str, Channel]) -> Counts:
+    """Count these values anew, from what is sealed in some batches of a Plan."""
     counts: Counts = {}
     sets = [] if channels.keys() <= plan.content.cleartext.keys() else plan.content.drawn_reports
     for batch in batches:
@@ -103,16 +100,17 @@ def parts(plan: Plan, batches: int) -> list[Part]:
     return [
         Part(
             tuple(map(sum, zip(*(batch.strata for batch in own), strict=True))),
-            _by_question(plan, _recount(plan, own, channels)),
+            _by_question(plan, recount(plan, own, channels)),
         )
         for _, own in sorted(by_part.items(), key=lambda pair: (pair[0][0], pair[0][1] or 0))
     ]
 
 
-def sealed(plan: Plan, batches: int) -> list[Batch]:
-    """Return a Plan's first batches, all of which must be there: a release says which it
-    counted.
+def sealed(plan: Plan, batches: int | None = None) -> list[Batch]:
+    """Return a Plan's first batches, all of which must be there: a release says which it counted.
+    By default all that the tally has.
     """
+    batches = sealed_batches(plan) if batches is None else batches
     first = list(Batch.objects.filter(plan=plan, number__lte=batches))
     if len(first) != batches:
         raise ValueError(f"batches must be at most {len(first)}, which are sealed, got {batches}")
@@ -132,24 +130,10 @@ def joint(plan: Plan, names: Sequence[str], batches: int | None = None) -> Count
         if name not in channels:
             raise ValueError(f"names must be questions of this Plan sent apart, got {name}")
     found: Counter[tuple[Any, ...]] = Counter()
-    for some in _portions(sealed(plan, sealed_batches(plan) if batches is None else batches)):
-        parts = [_rows_of(plan, batch, names) for batch in some]
-        joined = ((channels[name], b"".join(part[name] for part, _ in parts)) for name in names)
-        found.update(combinations(joined, sum(size for _, size in parts)))
+    for batch in sealed(plan, batches):
+        columns, size = _rows_of(plan, batch, names)
+        found.update(combinations([(channels[name], columns[name]) for name in names], size))
     return found
-
-
-def _portions(batches: Iterable[Batch]) -> Iterator[list[Batch]]:
-    """Yield batches, many reports at a time, but no more than memory bears."""
-    some, reports = [], 0
-    for batch in batches:
-        some.append(batch)
-        reports += batch.size
-        if reports >= TOGETHER:
-            yield some
-            some, reports = [], 0
-    if some:
-        yield some
 
 
 def _rows_of(plan: Plan, batch: Batch, names: Sequence[str]) -> tuple[dict[str, bytes], int]:
@@ -255,7 +239,7 @@ def sealed_before(plans: Iterable[Plan], day: datetime.date) -> dict[int, int]:
 
 def everything_is_sealed(plan: Plan) -> bool:
     """Tell whether no report of a Plan waits."""
-    return not intake.waiting(plan, most=1)
+    return not report_tables.waiting(plan.pk, most=1)
 
 
 def batches_before(plan: Plan, day: datetime.date) -> int:

@@ -118,7 +118,7 @@ def _of_strata(plan: Plan, taken: Iterable[list[WaitingReport]]) -> Iterator[lis
         for report in shuffled(reports):
             waiting[report.stratum or 0].append(report)
     sizes, rest = {stratum: len(own) for stratum, own in waiting.items()}, []
-    if plan.is_open or intake.waiting(plan, most=1):
+    if plan.is_open or report_tables.waiting(plan.pk, most=1):
         sealed = _sealed_now(plan, sizes)
         parts = [own[: sealed.get(at, 0)] for at, own in waiting.items()]
         rest = [each for at, own in waiting.items() for each in own[sealed.get(at, 0) :]]

@@ -27,7 +27,6 @@ from surveys.intake.models import News, OpenReport, Unswept
 
 TABLE = "intake_openreport"
 COLUMNS = ("plan_id", '"values"', "given", "stratum")
-LISTED = ", ".join(COLUMNS)
 NO_PARTITION = "23514"  # check_violation: the only check there is
 Row = tuple[str, bytes, int | None]  # values, given, stratum
 

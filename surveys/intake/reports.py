@@ -21,7 +21,6 @@ from surveys.plan import tickets
 from surveys.plan.content import PlanContent
 
 MAX_BODY = 65_536  # bytes; a report on 100 questions of 1,024 choices would fit
-REQUIRED = 3  # parts of every report: plan, report_id and answers
 MAX_NAME = 40  # characters of an unknown field's name that an error repeats
 
 
@@ -103,9 +102,6 @@ def open_envelope(body: bytes) -> Envelope:
     """Return the parts of a report, or raise Refused naming the part that is wrong."""
     if len(body) > MAX_BODY:
         raise Refused("body", f"expected at most {MAX_BODY} bytes, got more")
-    envelope = _plain_envelope(body)
-    if envelope:
-        return envelope
     try:
         # msgspec takes the last of two equal keys
         _decode(body.decode(json.detect_encoding(body), "surrogatepass"))
@@ -114,20 +110,6 @@ def open_envelope(body: bytes) -> Envelope:
         raise _refusal(error) from None
     except (msgspec.DecodeError, ValueError, RecursionError):
         raise Refused("body", "expected JSON in UTF-8") from None
-
-
-def _plain_envelope(body: bytes) -> Envelope | None:
-    """Return a report that is as it should be, and in which no key can be there twice: each has
-    its colon, and there are no more colons than different keys.
-    """
-    try:
-        envelope = _envelopes.decode(body)
-    except (msgspec.DecodeError, ValueError, RecursionError):
-        return None
-    keys = REQUIRED + len(envelope.answers)
-    if envelope.ticket:
-        keys += 1 + len(Ticket.__struct_fields__)
-    return envelope if body.count(b":") == keys else None
 
 
 def read_report(envelope: Envelope, plan: Plan) -> Report:

@@ -36,11 +36,6 @@ def day_accepted(receipt: str) -> datetime.date | None:
     return None
 
 
-def waiting(plan: Plan, most: int | None = None) -> int:
-    """Return how many reports of a Plan wait for a sweep; no more than `most` are counted."""
-    return report_tables.waiting(plan.pk, most)
-
-
 def waiting_of_strata(plan: Plan) -> dict[int, int]:
     """Return how many reports of each stratum of a Plan wait; of one without strata, as of 0."""
     return {at or 0: many for at, many in report_tables.waiting_of_strata(plan.pk).items()}
@@ -111,19 +106,9 @@ def open_counts() -> dict[int, int]:
     return counts
 
 
-def tables() -> int:
-    """Return in how many tables reports can wait; on PostgreSQL one for each Plan."""
-    return len(report_tables.plans_with_a_place())
-
-
 def _open_counts(plan_ids: Iterable[int]) -> QuerySet[Any, tuple[int, int]]:
     waiting = OpenReport.objects.filter(plan__in=plan_ids).order_by().values("plan_id")
     return waiting.annotate(many=Count("pk")).values_list("plan_id", "many")
-
-
-def with_news() -> list[int]:
-    """Return the ids of the Plans that a sweep has still to look at: no other can owe one."""
-    return report_tables.marked()
 
 
 def has_waiting(plan_id: int, least: int) -> bool:

@@ -149,9 +149,18 @@ class Count(models.Model):
     fetched = models.PositiveIntegerField()
     accepted = models.PositiveIntegerField()
     reissued = models.PositiveIntegerField()
+    name = ""  # of the stratum, where it is read with its Plan
 
     class Meta:
         ordering = ("stratum",)
         constraints = (
             models.UniqueConstraint(fields=("plan", "day", "stratum"), name="invited_one_count"),
         )
+
+    @property
+    def rate(self) -> float:
+        return 100 * self.fetched / self.invited if self.invited else 0.0
+
+    @property
+    def is_alarming(self) -> bool:
+        return self.accepted > self.fetched + self.reissued

@@ -6,26 +6,16 @@ to everybody chosen: leaving out who has fetched would show who it was. Each ans
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from surveys.design.models import Plan, Study
-from surveys.invited import letters, services
-from surveys.invited.lists import Entry
+from surveys.design.models import Study
 from surveys.invited.models import Person
 from surveys.invited.selectors import WITHOUT_EMAIL
+from surveys.invited.services import Coded
 from surveys.spreadsheets import csv_lines
 
 ON_PAPER = 100  # sheets at once: each takes its time to draw
-
-
-@dataclass(frozen=True, slots=True)
-class Coded:
-    """A person, and a link of their own."""
-
-    entry: Entry
-    link: str
 
 
 def chosen(study: Study, *, everybody: bool) -> QuerySet[Person]:
@@ -47,17 +37,6 @@ def part(people: QuerySet[Person], number: int) -> QuerySet[Person]:
     """Return the people of a part, of the first where there are no so many."""
     number = number if number * ON_PAPER < people.count() else 0
     return people[number * ON_PAPER : (number + 1) * ON_PAPER]
-
-
-def coded(plan: Plan, people: QuerySet[Person], *, origin: str) -> list[Coded]:
-    """Give each of some people a code of their own, and return their links."""
-    return [
-        Coded(
-            each.entry,
-            letters.link_of(plan, origin, each.stratum, each.code, each.entry.language),
-        )
-        for each in services.new_codes(plan, people, alone=True)
-    ]
 
 
 def as_csv(made: Sequence[Coded]) -> str:

@@ -99,10 +99,6 @@ def languages_of(study: Study) -> list[str]:
     return [str(study.language), *(str(each) for each in others if each != study.language)]
 
 
-def letters_of(plan: Plan) -> QuerySet[Letter]:
-    return Letter.objects.filter(plan=plan)
-
-
 def without_email(study: Study) -> int:
     """Return how many of a list no letter can be sent to from here."""
     return Person.objects.filter(WITHOUT_EMAIL, study=study).count()
@@ -129,7 +125,7 @@ def progress_of(study: Study, plan: Plan) -> Iterator[Progress]:
     """Yield how each letter of a Plan goes. Of a reminder nobody is named: whoever gets it has not
     fetched a ticket.
     """
-    for letter in letters_of(plan):
+    for letter in Letter.objects.filter(plan=plan):
         people = doubtful(letter)
         named = [] if letter.reminds else [each.address for _p, each in people_of(study, people)]
         yield Progress(letter, people.count(), named)
@@ -141,54 +137,17 @@ def doubtful(letter: Letter) -> QuerySet[Person]:
     return Person.objects.filter(pk__in=states.values("person_id")).order_by("pk")
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """The people of one stratum: how many were invited, have fetched, and answered."""
-
-    day: datetime.date
-    stratum: str
-    people: int  # as the Plan has it
-    invited: int
-    fetched: int
-    accepted: int
-    reissued: int
-
-    @property
-    def rate(self) -> float:
-        return 100 * self.fetched / self.invited if self.invited else 0.0
-
-    @property
-    def is_alarming(self) -> bool:
-        return self.accepted > self.fetched + self.reissued
-
-
-def counts_day(plan: Plan, today: datetime.date | None = None) -> datetime.date | None:
-    """Return the midnight of the newest counts of a Plan; None before its first."""
-    today = today or datetime.datetime.now(datetime.UTC).date()
-    found = Count.objects.filter(plan=plan, day__lte=today)
-    last: datetime.date | None = found.aggregate(last=Max("day"))["last"]
-    return last
-
-
-def counts(plan: Plan, today: datetime.date | None = None) -> list[Numbers]:
+def counts(plan: Plan, today: datetime.date | None = None) -> list[Count]:
     """Return the counts of each stratum of the last daily count; none on a Plan's first day."""
     invited = plan.content.invited
-    day = counts_day(plan, today)
-    if invited is None or day is None:
+    if invited is None:
         return []
-    rows = Count.objects.filter(plan=plan, day=day)
-    return [
-        Numbers(
-            day,
-            invited.strata[row.stratum].name,
-            invited.strata[row.stratum].people,
-            row.invited,
-            row.fetched,
-            row.accepted,
-            row.reissued,
-        )
-        for row in rows
-    ]
+    today = today or datetime.datetime.now(datetime.UTC).date()
+    known = Count.objects.filter(plan=plan, day__lte=today)
+    rows = list(known.filter(day=known.aggregate(last=Max("day"))["last"]))
+    for row in rows:
+        row.name = invited.strata[row.stratum].name
+    return rows
 
 
 def overfull(today: datetime.date) -> list[str]:
@@ -197,9 +156,7 @@ def overfull(today: datetime.date) -> list[str]:
     """
     days = (today - MONTH, today)
     newest = Count.objects.filter(day__range=days, accepted__gt=0).select_related("plan__study")
-    return sorted(
-        {row.plan.study.slug for row in newest if row.accepted > row.fetched + row.reissued}
-    )
+    return sorted({row.plan.study.slug for row in newest if row.is_alarming})
 
 
 def erased_on(study: Study) -> datetime.date | None:

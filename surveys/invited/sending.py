@@ -232,18 +232,16 @@ class Run:
     def _send_to(self, people: Sequence[int]) -> bool:
         """Send some people's letters, one at least; tell whether to go on."""
         chosen = reached(self.plan).filter(pk__in=people)
-        for place, each in enumerate(services.new_codes(self.plan, chosen)):
+        coded = services.new_codes(self.plan, chosen, origin=self.letter.origin)
+        for place, each in enumerate(coded):
             began = time.monotonic()
             if place and began > self.until:
                 return False
-            link = letters.link_of(
-                self.plan, self.letter.origin, each.stratum, each.code, each.entry.language
-            )
             written = letters.write(
                 self.plan,
                 self.letter.texts,
                 each.entry,
-                link=link,
+                link=each.link,
                 origin=self.letter.origin,
                 key=self.key,
             )
@@ -285,7 +283,8 @@ class Run:
         except (OSError, smtplib.SMTPException) as error:
             log.warning("a letter is doubtful", kind=type(error).__name__, letter=self.letter.pk)
             self._close()
-            return self._doubts(person, error)
+            self.letter.deliveries.filter(person=person).update(state=State.DOUBTFUL)
+            return self._goes_on_after(error)
         else:
             self.doubts, self.sent = 0, self.sent + 1
             self._settle(person, State.SENT, "sent")
@@ -310,10 +309,6 @@ class Run:
         rest = datetime.datetime.now(datetime.UTC) + REST
         Letter.objects.filter(pk=self.letter.pk).update(rests_until=rest)
         return self.rests % MOST_RESTS > 0
-
-    def _doubts(self, person: Person, error: Exception) -> bool:
-        self.letter.deliveries.filter(person=person).update(state=State.DOUBTFUL)
-        return self._goes_on_after(error)
 
     def _goes_on_after(self, error: Exception) -> bool:
         """Stop the letter once several in succession did not go: it is the server, not a person."""

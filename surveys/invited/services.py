@@ -23,7 +23,7 @@ from surveys.design.readiness import said
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.erasing import erasing
 from surveys.intake import selectors as intake, services as receiving
-from surveys.invited import selectors
+from surveys.invited import letters, selectors
 from surveys.invited.keys import Chest, name_of, plain_address
 from surveys.invited.lists import MAX_PEOPLE, Entry, Remark, no_email
 from surveys.invited.models import (
@@ -342,41 +342,40 @@ def give_codes(plan: Plan, coded: Iterable[tuple[Person, bytes]], *, alone: bool
         if person.stratum in at
     )
     for some in in_parts(told, AT_ONCE):
-        issuer.invite(plan.digest, some, **({"alone": True} if alone else {}))
+        issuer.invite(plan.digest, some, alone=alone)
 
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """Somebody on a list, and a code of their own, of 128 bits as links have it."""
+    """Somebody on a list, and a link of their own, with a code of 128 bits."""
 
     person: Person
     entry: Entry
-    stratum: int
-    code: str
+    link: str
 
 
-def new_codes(plan: Plan, people: QuerySet[Person], *, alone: bool = False) -> list[Coded]:
+def new_codes(
+    plan: Plan, people: QuerySet[Person], *, origin: str, alone: bool = False
+) -> list[Coded]:
     """Draw a code for each of some people who are on the list now, and tell the issuer of all of
     them at once. Whoever is taken off the list before that gets none; a later removal withdraws it.
 
     Codes that are printed or saved are `alone`, and so are those that go to an address that an
     owner has put in place of another: it may be the owner's.
     """
-    at = index_of(plan)
+    at, made = index_of(plan), []
+    told: dict[bool, list[tuple[Person, bytes]]] = {False: [], True: []}  # by who is alone
     with kept_still(plan):
-        made = [
-            Coded(person, entry, at[person.stratum], secrets.token_urlsafe(16))
-            for person, entry in selectors.people_of(plan.study, people.all())
-            if person.stratum in at
-        ]
-        for apart in (False, True):
-            told = [
-                (each.person, hashlib.sha256(each.code.encode()).digest())
-                for each in made
-                if (alone or each.person.was_changed) == apart
-            ]
-            if told:
-                give_codes(plan, told, alone=apart)
+        for person, entry in selectors.people_of(plan.study, people.all()):
+            if person.stratum not in at:
+                continue
+            code = secrets.token_urlsafe(16)
+            link = letters.link_of(plan, origin, at[person.stratum], code, entry.language)
+            made.append(Coded(person, entry, link))
+            digest = hashlib.sha256(code.encode()).digest()
+            told[alone or person.was_changed].append((person, digest))
+        for is_alone, coded in told.items():
+            give_codes(plan, coded, alone=is_alone)
     return made
 
 

@@ -84,21 +84,13 @@ def _ask(name: str, given: dict[str, Any], told: Any) -> Any:
         raise Away(f"ISSUER_URL: expected an issuer, got {type(error).__name__}") from None
 
 
-class _Why(msgspec.Struct):
-    field: str
-    message: str
-
-
-class _Error(msgspec.Struct):
-    error: _Why
-
-
 def _refusal(status: int, body: bytes) -> Refused | Away:
     """Return what an issuer refused; it is away if it says so, or what answers is none."""
     try:
-        why = msgspec.json.decode(body, type=_Error).error
-    except msgspec.MsgspecError:
+        error = msgspec.json.decode(body, type=dict[str, dict[str, str]])["error"]
+        field, message = error["field"], error["message"]
+    except (msgspec.MsgspecError, KeyError):
         return Away(f"ISSUER_URL: expected an issuer, got one that answers {status}")
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return Away(f"ISSUER_URL: {why.message}")
-    return Refused(why.field, why.message.removeprefix(f"{why.field}: "), status)
+        return Away(f"ISSUER_URL: {message}")
+    return Refused(field, message.removeprefix(f"{field}: "), status)

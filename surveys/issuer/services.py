@@ -5,7 +5,6 @@ each person and Plan, and 32 small hexadecimal digits; a Plan is named by its di
 what is wrong, Away that the issuer cannot be reached.
 """
 
-import datetime
 import itertools
 from collections.abc import Iterator, Sequence
 from http import HTTPStatus
@@ -190,11 +189,6 @@ def _forget_people(key: Key) -> None:
     Mark.objects.filter(invitation__key=key).delete()
     Code.objects.filter(invitation__key=key).delete()
     Invitation.objects.filter(key=key).delete()
-
-
-def settle(*, today: datetime.date) -> bool:
-    """Let this process's tables forget in what order people came, once a day. May raise InUse."""
-    return tables.settle(today)
 
 
 def _counts(key: Key) -> Counts:

@@ -14,7 +14,7 @@ from typing import Any
 from surveys.aggregation import selectors as aggregation
 from surveys.design import selectors as design
 from surveys.design.models import Study
-from surveys.intake import selectors as intake
+from surveys.intake import report_tables, selectors as intake
 from surveys.releases import agenda
 
 QUEUE = "celery"
@@ -78,7 +78,7 @@ def owes_a_sweep() -> bool:
     Only where a sweep has still to look; and never of a study that protects whether somebody took
     part, nor of a list that is asked, for that would tell.
     """
-    due = design.due_for_a_sweep(intake.with_news())
+    due = design.due_for_a_sweep(report_tables.marked())
     return any(intake.has_waiting(plan_id, least) for plan_id, least in due.items())
 
 

@@ -21,7 +21,7 @@ from django.db import connection
 
 from dpengine import __version__
 from surveys.encryption import CannotOpen
-from surveys.intake import selectors as intake
+from surveys.intake import report_tables
 from surveys.issuer import services as issuer
 from surveys.issuer.refusals import Away, Refused as NotIssued
 from surveys.operations import database, health
@@ -82,7 +82,9 @@ def _files() -> Iterator[Check]:
         path = settings.DATA_DIR / name
         if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
             yield _line("keys", ALARM, f"Others can read {path}.", f"chmod 600 {path}")
-    wrong = [name for name in _static() if not _is_collected(name)]
+    sums = Path(str(finders.find("form/SHA256SUMS"))).read_text().split()
+    named = zip(sums[1::2], sums[::2], strict=True)
+    wrong = [name for name, digest in named if not _is_collected(name, digest)]
     if wrong:
         said = f"{len(wrong)} of the form's files are not as they should be, {wrong[0]} for one."
         todo = "manage.py collectstatic --noinput, as the user that the site runs as."
@@ -91,15 +93,9 @@ def _files() -> Iterator[Check]:
         yield _line("static files", GOOD, "The form's are collected, byte for byte.")
 
 
-def _static() -> dict[str, str]:
-    """Return the SHA-256 of what no form opens without, by name."""
-    sums = Path(str(finders.find("form/SHA256SUMS"))).read_text().split()
-    return dict(zip(sums[1::2], sums[::2], strict=True))
-
-
-def _is_collected(name: str) -> bool:
+def _is_collected(name: str, digest: str) -> bool:
     served = Path(settings.STATIC_ROOT) / name
-    return served.is_file() and (hashlib.sha256(served.read_bytes()).hexdigest() == _static()[name])
+    return served.is_file() and hashlib.sha256(served.read_bytes()).hexdigest() == digest
 
 
 def _database(now: datetime.datetime) -> Iterator[Check]:
@@ -127,7 +123,7 @@ def _locks() -> Iterator[Check]:
             "current_setting('max_prepared_transactions')::int"
         )
         each, sessions = cursor.fetchone() or (0, 1)
-    needed = LOCKS * intake.tables()
+    needed = LOCKS * len(report_tables.plans_with_a_place())
     if needed > each * sessions:
         said = f"PostgreSQL has room for {each * sessions:,} locks, and a backup takes {needed:,}."
         todo = f"Set max_locks_per_transaction to {2 * -(-needed // sessions)}, and start it again."

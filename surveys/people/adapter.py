@@ -4,7 +4,6 @@ page's rules.
 
 from typing import Any
 
-import qrcode
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
 from django.http import HttpRequest
@@ -12,6 +11,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _, gettext_lazy
 
+from surveys.charts.codes import QrCode
 from surveys.people.attempts import PASSWORDS, guess
 
 SILENT = ("logged_in.txt", "logged_out.txt")  # the page that follows shows it already
@@ -82,18 +82,13 @@ class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc] # allauth has no t
         """Return a QR code that stands in the page itself: no image address, no style, so the
         page's rules hold.
         """
-        code = qrcode.QRCode(border=4)
-        code.add_data(url)
-        rows = code.get_matrix()
-        dots = "".join(
-            f"M{x} {y}h1v1h-1z" for y, row in enumerate(rows) for x, dark in enumerate(row) if dark
-        )
+        code = QrCode.of(url)
         return format_html(
             '<svg class="qr" viewBox="0 0 {0} {0}" role="img" aria-label="{1}"><path '
             'd="{2}"/></svg>',
-            len(rows),
+            code.size,
             _("QR code for an authenticator app; the key below it says the same"),
-            dots,
+            code.path,
         )
 
     def _get_site_name(self) -> str:

@@ -20,7 +20,6 @@ OF_THE_SITE = "set_limits"  # the site's admin sets what no study admin may pass
 
 class PeopleConfig(AppConfig):
     name = "surveys.people"
-    label = "people"
 
     def ready(self) -> None:
         from surveys.people import audit, factors  # noqa: F401 (they listen)

@@ -189,7 +189,9 @@ def _of_plan(
     hidden = batches if plan.is_open else batches[:-1]
     if any(batch.size < SMALLEST for batch in hidden):
         yield f"{plan}: batches of {[batch.size for batch in batches]}, at least {SMALLEST}"
-    if batches and tally.counts != aggregation.recount(plan, tally.batches, plan.content.reports):
+    if batches and tally.counts != aggregation.recount(
+        plan, aggregation.sealed(plan, tally.batches), plan.content.reports
+    ):
         yield f"{plan}: the tally is not what its batches hold"
     sent = [report_of(one, plan) for one in map(taken.get, rows) if one is not None]
     yield from _of_rows(plan, sent)

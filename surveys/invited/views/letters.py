@@ -22,7 +22,7 @@ from surveys.addresses import form_address
 from surveys.charts.codes import QrCode
 from surveys.design.models import Plan, Study
 from surveys.design.refusals import Refused
-from surveys.invited import letters, paper as printed, selectors, sending
+from surveys.invited import letters, paper as printed, selectors, sending, services
 from surveys.invited.access import of_owners, today
 from surveys.invited.forms import LetterForm
 from surveys.invited.lists import Entry
@@ -74,19 +74,20 @@ def write(request: HttpRequest, study: Study, kind: str) -> HttpResponse:
         today=today(),
         initial=_usual(plan, kind),
     )
-    refused = ""
+    refused = said = ""
     acts = request.POST.get("do") != "change"  # from the sample, back to what was typed
     if request.method == "POST" and acts and form.is_valid():
         reminds = kind == "reminder"
         how: dict[str, Any] = {"plan": plan, "texts": form.texts, "origin": form_address(request)}
         try:
             if request.POST.get("do") == "try":
-                return _tried(request, form, how)
-            if request.POST.get("do") == "look":
+                said = _tried(request, how)
+            elif request.POST.get("do") == "look":
                 return _sample(request, plan, form)
-            day = form.cleaned_data["day"]
-            sending.schedule(**how, reminds=reminds, day=day, today=today())
-            return redirect("invited:letters", study.slug)
+            else:
+                day = form.cleaned_data["day"]
+                sending.schedule(**how, reminds=reminds, day=day, today=today())
+                return redirect("invited:letters", study.slug)
         except Refused as refusal:
             refused = str(refusal)
     context = {
@@ -94,6 +95,7 @@ def write(request: HttpRequest, study: Study, kind: str) -> HttpResponse:
         "kind": kind,
         "form": form,
         "refused": refused,
+        "said": said,
         "names": sorted(letters.OWN | form.columns),
         "is_configured": settings.EMAIL_CONFIGURED,
     }
@@ -110,8 +112,8 @@ def _usual(plan: Plan, kind: str) -> dict[str, Any]:
     return found
 
 
-def _tried(request: HttpRequest, form: LetterForm, how: dict[str, Any]) -> HttpResponse:
-    """Send a letter to who wrote it, and keep what was typed."""
+def _tried(request: HttpRequest, how: dict[str, Any]) -> str:
+    """Send a letter to who wrote it, and say so."""
     address = getattr(request.user, "email", "")
     if not address:
         raise Refused(_("Your account has no e-mail address: write one there first."))
@@ -120,16 +122,7 @@ def _tried(request: HttpRequest, form: LetterForm, how: dict[str, Any]) -> HttpR
     except (OSError, smtplib.SMTPException) as error:
         text = _("The server for letters did not take it (%(kind)s).")
         raise Refused(text % {"kind": type(error).__name__}) from error
-    kind = request.resolver_match.kwargs["kind"] if request.resolver_match else KINDS[0]
-    context = {
-        "study": how["plan"].study,
-        "kind": kind,
-        "form": form,
-        "said": _("Sent to %(address)s. Its link fetches nothing.") % {"address": address},
-        "names": sorted(letters.OWN | form.columns),
-        "is_configured": True,
-    }
-    return render(request, "invited/write.html", context)
+    return _("Sent to %(address)s. Its link fetches nothing.") % {"address": address}
 
 
 def _sample(request: HttpRequest, plan: Plan, form: LetterForm) -> HttpResponse:
@@ -150,7 +143,7 @@ def _sample(request: HttpRequest, plan: Plan, form: LetterForm) -> HttpResponse:
 def act(request: HttpRequest, study: Study, number: int, act: str) -> HttpResponse:
     """Stop a letter, go on, or decide about those that may have gone out or not."""
     plan = study.plan
-    letter = selectors.letters_of(plan).filter(pk=number).first() if plan else None
+    letter = Letter.objects.filter(plan=plan, pk=number).first()
     acts: dict[str, Callable[[Letter], None]] = {
         "stop": lambda of: sending.stop(of, today=today()),
         "go-on": lambda of: sending.go_on(of, today=today()),
@@ -176,7 +169,7 @@ def paper(request: HttpRequest, study: Study) -> HttpResponse:
     if not as_file:
         chosen = printed.part(chosen, int(part) if part.isdecimal() and len(part) < 6 else 0)
     with transaction.atomic():  # no code is made that its owners are not told of
-        coded = printed.coded(plan, chosen, origin=form_address(request))
+        coded = services.new_codes(plan, chosen, origin=form_address(request), alone=True)
         what = AuditRow.What.EXPORT if as_file else AuditRow.What.CODES
         accounts.note(what, who=actor(request), study=study, many=len(coded))
     if as_file:
@@ -186,7 +179,7 @@ def paper(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "invited/paper.html", {"sheets": list(_sheets(plan, coded))})
 
 
-def _sheets(plan: Plan, coded: list[printed.Coded]) -> Iterator[dict[str, Any]]:
+def _sheets(plan: Plan, coded: list[services.Coded]) -> Iterator[dict[str, Any]]:
     """Yield what stands on each sheet, in its reader's language."""
     for each in coded:
         language = each.entry.language

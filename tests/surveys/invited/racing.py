@@ -167,13 +167,13 @@ def removed_between(plan: Any) -> int:
 
     owner, invite = threading.Thread(target=remove), issuer.invite
 
-    def later(digest: str, people: Any) -> None:
+    def later(digest: str, people: Any, **how: bool) -> None:
         owner.start()
         owner.join(2)  # as long as it may
-        invite(digest, people)
+        invite(digest, people, **how)
 
     issuer.invite = later
-    services.new_codes(plan, Person.objects.filter(reference=reference))
+    services.new_codes(plan, Person.objects.filter(reference=reference), origin="")
     issuer.invite = invite
     owner.join()
     return Code.objects.filter(invitation=named).count()
@@ -186,13 +186,16 @@ def fetched_at_once(plan: Any) -> dict[str, Any]:
     from tests import tickets
 
     someone = Person.objects.filter(stratum="Law")[:1]
-    (coded,) = services.new_codes(plan, Person.objects.filter(pk__in=[each.pk for each in someone]))
-    modulus = plan.content.invited.strata[coded.stratum].key
+    chosen = Person.objects.filter(pk__in=[each.pk for each in someone])
+    (coded,) = services.new_codes(plan, chosen, origin="")
+    _digest, at, code = coded.link.rpartition("#")[2].split(".")
+    stratum = int(at)
+    modulus = plan.content.invited.strata[stratum].key
     own = [tickets.blind(modulus, plan.digest).blinded for _ in range(FETCHES)]
     own[1] = own[0]
 
     def fetch(at: int) -> str:
-        return fetching.issue(plan.digest, coded.stratum, coded.code, own[at]).hex()
+        return fetching.issue(plan.digest, stratum, code, own[at]).hex()
 
     told = at_once(*(lambda at=at: fetch(at) for at in range(FETCHES)))
     signed = [each for each in told if not each.startswith("Refused")]

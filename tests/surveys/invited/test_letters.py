@@ -434,9 +434,9 @@ def counted(monkeypatch: Any, verb: str) -> list[list[Any]]:
     calls: list[list[Any]] = []
     act = getattr(issuer, verb)
 
-    def noted(plan: str, people: list[Any]) -> Any:
+    def noted(plan: str, people: list[Any], **how: bool) -> Any:
         calls.append(list(people))
-        return act(plan, people)
+        return act(plan, people, **how)
 
     monkeypatch.setattr(issuer, verb, noted)
     return calls

@@ -17,7 +17,7 @@ from django.urls import reverse
 
 from surveys.aggregation import services as aggregation
 from surveys.intake.group import accept_all
-from surveys.invited import paper, services
+from surveys.invited import services
 from surveys.invited.models import Person
 from surveys.issuer import services as issuer, views
 from surveys.operations import health, refusals
@@ -73,14 +73,18 @@ def world(listed, settings, monkeypatch):
     clients = {"stranger": Client(headers=token), "owner": Client(), "superuser": Client()}
     clients["owner"].force_login(owner)
     clients["superuser"].force_login(User.objects.create_superuser("root", password=None))
-    printed = paper.coded(plan, Person.objects.filter(study=listed), origin="")
-    emailed = services.new_codes(plan, Person.objects.filter(study=listed).order_by("pk")[:2])
-    codes = [each.link.rpartition(".")[2] for each in printed]
+    every = Person.objects.filter(study=listed)
+    codes = codes_of(services.new_codes(plan, every, origin="", alone=True))
+    emailed = codes_of(services.new_codes(plan, every.order_by("pk")[:2], origin=""))
     found = {"plan": plan, "owner": owner.pk, "clients": clients, "printed": codes}
     services.count_day(today=NOW.date())
     report(found)
     everything(found)  # that a list was read is written down once a day
-    return {**found, "emailed": [each.code for each in emailed]}
+    return {**found, "emailed": emailed}
+
+
+def codes_of(coded: list[services.Coded]) -> list[str]:
+    return [each.link.rpartition(".")[2] for each in coded]
 
 
 def everything(world: dict[str, Any]) -> dict[str, str]:
@@ -169,6 +173,6 @@ def test_an_address_that_an_owner_changed_gets_codes_that_answer_for_themselves(
     services.write_again(
         study_id=plan.study_id, reference=first[0].reference, address="olga@example.org"
     )
-    (own,) = services.new_codes(plan, first)
+    (own,) = codes_of(services.new_codes(plan, first, origin=""))
     fetch(world, world["emailed"][0])
-    assert mark(world, own.code) == {"fetched": False, "alone": True}
+    assert mark(world, own) == {"fetched": False, "alone": True}

@@ -152,7 +152,8 @@ def test_a_second_upload_adds_who_is_new_and_says_who_was_there(owner, study):
 
 
 def test_a_number_leaves_for_short_messages_as_it_came(plan, listed):
-    made = [paper.Coded(Entry("+49 170 1234567", "=1+1"), "https://example.org/#1")]
+    entry = Entry("+49 170 1234567", "=1+1")
+    made = [services.Coded(Person(), entry, "https://example.org/#1")]
     assert "\n+49 170 1234567,'=1+1," in paper.as_csv(made).replace("\r", "")
 
 
@@ -590,7 +591,7 @@ def test_numbers_change_once_a_day(plan, owner, listed):
     services.add_people(study_id=listed.pk, entries=[Entry("late@example.org", stratum="Law")])
     assert services.count_day(today=tomorrow) == []
     law = selectors.counts(plan, tomorrow)[1]
-    assert (law.stratum, law.invited, law.fetched, law.accepted) == ("Law", 30, 0, 0)
+    assert (law.name, law.invited, law.fetched, law.accepted) == ("Law", 30, 0, 0)
     assert not law.is_alarming
     services.count_day(today=tomorrow + datetime.timedelta(days=1))
     assert selectors.counts(plan, tomorrow + datetime.timedelta(days=1))[1].invited == 31

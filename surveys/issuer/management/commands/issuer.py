@@ -15,7 +15,7 @@ from django.core.management import BaseCommand, CommandError, call_command
 from django.db import Error
 
 from surveys.erasing import InUse
-from surveys.issuer import services
+from surveys.issuer import tables
 from surveys.tables import refuse_older
 
 LOOK = 1.0  # seconds between looks whether the server is there
@@ -68,6 +68,6 @@ def watch(server: "subprocess.Popen[bytes]", stop: threading.Event) -> None:
 def settle() -> None:
     try:
         with suppress(InUse):  # in ten minutes it is free
-            services.settle(today=datetime.datetime.now(datetime.UTC).date())
+            tables.settle(datetime.datetime.now(datetime.UTC).date())
     except Error as error:
         log.error("marks are not in order", kind=type(error).__name__)

@@ -26,7 +26,7 @@ from surveys.design.models import Plan
 from surveys.intake import services as intake
 from surveys.intake.group import Acceptance, Entry, accept_all
 from surveys.intake.reports import open_envelope, read_report
-from surveys.issuer import fetching, services as issuer
+from surveys.issuer import fetching, services as issuer, tables
 from surveys.plan.content import Invited
 from surveys.plan.tickets import report_id
 from tests import tickets
@@ -119,7 +119,7 @@ def _answer(
 def _night(today: datetime.date, build: str) -> None:
     aggregation.sweep_all(today=today)
     if build != "unsettled":
-        issuer.settle(today=today)
+        tables.settle(today)
     if build in ("honest", "dated"):
         intake.settle(today=today)
 

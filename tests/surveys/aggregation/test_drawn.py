@@ -40,10 +40,8 @@ def test_the_order_of_the_plan_is_that_of_the_values(drawn):
     assert tuple(drawn.content.channels) == NAMES
 
 
-@pytest.mark.parametrize("together", [1, 50, PEOPLE, 10 * PEOPLE])
-def test_each_question_is_counted_of_those_who_were_asked(drawn, reports, monkeypatch, together):
+def test_each_question_is_counted_of_those_who_were_asked(drawn, reports, monkeypatch):
     monkeypatch.setattr(services, "MAX_BATCH", 40)
-    monkeypatch.setattr(selectors, "TOGETHER", together)
     assert services.sweep_all(today=TODAY) == PEOPLE
     counts, batches = selectors.totals(drawn), selectors.sealed_batches(drawn)
     assert batches > 1

@@ -19,7 +19,7 @@ from surveys.aggregation import services as aggregation
 from surveys.intake.group import accept_all
 from surveys.invited import services
 from surveys.invited.models import Person
-from surveys.issuer import services as issuer, views
+from surveys.issuer import tables, views
 from surveys.operations import health, refusals
 from surveys.people import services as people
 from surveys.people.models import Role, User
@@ -154,7 +154,7 @@ def test_a_fetch_and_a_report_that_fills_a_group_move_nothing_until_midnight(wor
     report(world)  # the door takes what comes on that day
     tomorrow = NOW.date() + DAY
     services.count_day(today=tomorrow)
-    issuer.settle(today=tomorrow)
+    tables.settle(tomorrow)
     after = everything(world)
     assert 'data-full="0"' in after[f"stranger: /s/{plan.study.slug}/"]
     assert mark(world, printed[0]) == {"fetched": False, "alone": True}  # by another code

@@ -16,7 +16,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from surveys.issuer import services
+from surveys.issuer import services, tables
 from surveys.issuer.models import Key
 from surveys.issuer.refusals import Away, Refused
 from surveys.issuer.services import Counts
@@ -204,7 +204,7 @@ def test_each_night_is_settled_once(monkeypatch, db):
     from surveys.issuer.management.commands import issuer
 
     days = []
-    monkeypatch.setattr(services, "settle", lambda *, today: days.append(today))
+    monkeypatch.setattr(tables, "settle", days.append)
     before = datetime.datetime.now(datetime.UTC).date()
     issuer.settle()
     assert days[0] in (before, datetime.datetime.now(datetime.UTC).date())

@@ -165,19 +165,19 @@ def on_disk(table, column):
 
 def test_tables_forget_in_what_order_people_came_once_a_day(client, db):
     today = datetime.date(2026, 11, 24)
-    tables.settle(today=datetime.date(2026, 11, 23))  # no gaps that other tests have left in files
+    tables.settle(datetime.date(2026, 11, 23))  # no gaps that other tests have left in files
     listed = opened(people=20, strata=1)
     for who in sorted(listed.people, key=lambda each: each.reference, reverse=True):
         fetch(client, listed, who, blinded(listed, who))
     came = sorted((each.reference for each in listed.people), reverse=True)
     assert on_disk("issuer_mark", "invitation_id") == came
-    assert tables.settle(today=today)
+    assert tables.settle(today)
     assert on_disk("issuer_mark", "invitation_id") == came[::-1]
     for table, column in tables.TABLES.items():
         stored = on_disk(table, column)
         assert len(stored) == 20
         assert stored == sorted(stored)
-    assert not tables.settle(today=today)
-    assert tables.settle(today=today + datetime.timedelta(days=1))
-    assert tables.settle(today=today)  # a clock that was set right
+    assert not tables.settle(today)
+    assert tables.settle(today + datetime.timedelta(days=1))
+    assert tables.settle(today)  # a clock that was set right
     assert services.counts(listed.plan) == [Counts(20, 20, 0)]

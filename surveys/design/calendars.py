@@ -4,8 +4,8 @@ In a Plan and in what is published a step is a number; people and files have wha
 """
 
 import datetime
-from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils import formats
@@ -16,7 +16,8 @@ from surveys.messages import Message, message
 from surveys.plan.kinds import DATE, KINDS, MONTH, Kind
 
 
-class Calendar(ABC):
+@dataclass(frozen=True)
+class Calendar:
     """A kind's steps, counted from the beginning of year 0."""
 
     kind: Kind
@@ -32,6 +33,11 @@ class Calendar(ABC):
     in_the_clear: Promise
     too_far: Promise
     no_bounds: Promise
+    # How steps are read and written
+    day_text: Callable[[datetime.date], str]  # the step that begins on a day, in words
+    typed: Callable[[int], str]  # a step, as forms have it
+    first_day: Callable[[int], str]  # the day on which a step begins, such as 2020-01-01
+    step_of: Callable[[str], int]  # the step that holds a day, or what is typed; or ValueError
 
     def text(self, step: float) -> str:
         """Return a step in words; of a mean, the step that it falls in.
@@ -42,96 +48,67 @@ class Calendar(ABC):
         whole = min(max(int(step // 1), self.kind.first), self.kind.last)
         return self.day_text(datetime.date.fromisoformat(self.first_day(whole)))
 
-    @abstractmethod
-    def day_text(self, day: datetime.date) -> str:
-        """Return the step that begins on a day in words."""
 
-    @abstractmethod
-    def typed(self, step: int) -> str:
-        """Return a step as forms have it."""
-
-    @abstractmethod
-    def first_day(self, step: int) -> str:
-        """Return the day on which a step begins, such as 2020-01-01."""
-
-    @abstractmethod
-    def step_of(self, day: str) -> int:
-        """Return the step that holds a day, or what is typed. ValueError if there is none."""
+def _month_typed(step: int) -> str:
+    return f"{step // 12:04d}-{step % 12 + 1:02d}"
 
 
-class Months(Calendar):
-    """A month is year × 12 + (month − 1)."""
-
-    kind = KINDS[MONTH]
-    steps = message("months", fills="unit")
-    per_year = 12.0
-    appearance = "month-year"
-    labels = (gettext_lazy("First month"), gettext_lazy("Last month"))
-    examples = ("2020-01", "2025-12")
-    pattern = r"^\d{4}-(0[1-9]|1[0-2])$"
-    input_type = "month"
-    in_the_clear = gettext_lazy(
+MONTHS = Calendar(  # a month is year × 12 + (month − 1)
+    kind=KINDS[MONTH],
+    steps=message("months", fills="unit"),
+    per_year=12.0,
+    appearance="month-year",
+    labels=(gettext_lazy("First month"), gettext_lazy("Last month")),
+    examples=("2020-01", "2025-12"),
+    pattern=r"^\d{4}-(0[1-9]|1[0-2])$",
+    input_type="month",
+    in_the_clear=gettext_lazy(
         "A month must be randomised: choose that protection, or ask for the year "
         "as a number that is not randomised."
-    )
-    too_far = gettext_lazy("expected months from January of year 1 to December of year 9999")
-    no_bounds = gettext_lazy(
+    ),
+    too_far=gettext_lazy("expected months from January of year 1 to December of year 9999"),
+    no_bounds=gettext_lazy(
         "A month needs its first and last one: write . >= date('2020-01-01') and . <= "
         "date('2025-12-31')."
-    )
-
-    def day_text(self, day: datetime.date) -> str:
-        return formats.date_format(day, "YEAR_MONTH_FORMAT")
-
-    def typed(self, step: int) -> str:
-        return f"{step // 12:04d}-{step % 12 + 1:02d}"
-
-    def first_day(self, step: int) -> str:
-        return f"{self.typed(step)}-01"
-
-    def step_of(self, day: str) -> int:
-        return int(day[:4]) * 12 + int(day[5:7]) - 1
+    ),
+    day_text=lambda day: formats.date_format(day, "YEAR_MONTH_FORMAT"),
+    typed=_month_typed,
+    first_day=lambda step: f"{_month_typed(step)}-01",
+    step_of=lambda day: int(day[:4]) * 12 + int(day[5:7]) - 1,
+)
 
 
-class Weeks(Calendar):
-    """A date is its week, Monday to Sunday: a day would be too exact to protect well.
+def _monday(step: int) -> str:
+    return datetime.date.fromordinal(7 * step - 363).isoformat()
 
-    Weeks count from Monday, 3 January of year 0: day d of Python's calendar, whose day 1 is Monday,
-    1 January of year 1, is in week ⌊(d + 363)/7⌋. Twin of intake/inputs.js.
-    """
 
-    kind = KINDS[DATE]
-    steps = message("weeks", fills="unit")
-    per_year = 365.2425 / 7
-    appearance = "week"
-    labels = (gettext_lazy("First day"), gettext_lazy("Last day"))
-    examples = ("2020-01-06", "2025-12-28")
-    pattern = r"^\d{4}-\d{2}-\d{2}$"
-    input_type = "date"
-    in_the_clear = gettext_lazy(
+# A date is its week, Monday to Sunday: a day would be too exact to protect well. Weeks count from
+# Monday, 3 January of year 0: day d of Python's calendar, whose day 1 is Monday, 1 January of year
+# 1, is in week ⌊(d + 363)/7⌋. Twin of intake/inputs.js.
+WEEKS = Calendar(
+    kind=KINDS[DATE],
+    steps=message("weeks", fills="unit"),
+    per_year=365.2425 / 7,
+    appearance="week",
+    labels=(gettext_lazy("First day"), gettext_lazy("Last day")),
+    examples=("2020-01-06", "2025-12-28"),
+    pattern=r"^\d{4}-\d{2}-\d{2}$",
+    input_type="date",
+    in_the_clear=gettext_lazy(
         "A date must be randomised: choose that protection, or ask for the year "
         "as a number that is not randomised."
-    )
-    too_far = gettext_lazy("expected days from year 1 to year 9999")
-    no_bounds = gettext_lazy(
+    ),
+    too_far=gettext_lazy("expected days from year 1 to year 9999"),
+    no_bounds=gettext_lazy(
         "A date needs its first and last day: write . >= date('2020-01-06') and . <= "
         "date('2025-12-28')."
-    )
-
-    def day_text(self, day: datetime.date) -> str:
-        return _("week of %(day)s") % {"day": formats.date_format(day, "DATE_FORMAT")}
-
-    def typed(self, step: int) -> str:
-        return datetime.date.fromordinal(7 * step - 363).isoformat()
-
-    def first_day(self, step: int) -> str:
-        return self.typed(step)
-
-    def step_of(self, day: str) -> int:
-        return (datetime.date.fromisoformat(day).toordinal() + 363) // 7
-
-
-CALENDARS: dict[str, Calendar] = {MONTH: Months(), DATE: Weeks()}  # by kind of question
+    ),
+    day_text=lambda day: _("week of %(day)s") % {"day": formats.date_format(day, "DATE_FORMAT")},
+    typed=_monday,
+    first_day=_monday,
+    step_of=lambda day: (datetime.date.fromisoformat(day).toordinal() + 363) // 7,
+)
+CALENDARS = {MONTH: MONTHS, DATE: WEEKS}  # by kind of question
 
 
 def calendar_of(question: Any) -> Calendar | None:

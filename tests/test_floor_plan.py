@@ -82,6 +82,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.design.waves",
     "surveys.design.wording",
     "surveys.intake.digest_keys",
+    "surveys.people.access",
     "surveys.invited.keys",
     "surveys.invited.lists",
     "surveys.issuer.refusals",

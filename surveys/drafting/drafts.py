@@ -10,7 +10,7 @@ from django.db import transaction
 
 from surveys.design import drafts as design
 from surveys.design.models import Question, Study
-from surveys.drafting.access import Author
+from surveys.people.access import Author
 
 QuestionTexts = dict[str, str | list[str]]  # its text, label, help…, and its choices
 

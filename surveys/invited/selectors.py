@@ -75,7 +75,7 @@ def part_of(study: Study, keys: Iterable[str] | None = None) -> Invited | None:
 def problems(study: Study) -> list[Problem]:
     """Return why a study cannot open with its list."""
     part = part_of(study)
-    return [] if part is None else problems_of_list(study, part)
+    return [] if part is None else list(problems_of_list(study, part.strata))
 
 
 def people_of(

@@ -33,10 +33,11 @@ from surveys.design.readiness import Consequence, Readiness, consequence_of
 from surveys.design.refusals import Refused
 from surveys.design.revisions import OF_QUESTION, Overtaken, Since
 from surveys.design.together import send_apart, send_together
-from surveys.drafting.access import View, author, of_study, require, to_build, today
 from surveys.drafting.forms import TextsForm
+from surveys.drafting.views.ways import to_build
 from surveys.intake.pages import page_context
 from surveys.invited import selectors as lists
+from surveys.people.access import View, author, of_study, require, today
 from surveys.people.models import Right
 from surveys.plan import content as plans
 from surveys.planning import selectors as planning

@@ -13,10 +13,10 @@ from surveys.design.models import Plan, Study
 from surveys.design.readiness import Consequence, Readiness
 from surveys.design.refusals import Refused
 from surveys.drafting import plan_text
-from surveys.drafting.access import author, of_study, require, today
 from surveys.invited import selectors as lists, services as invited
 from surveys.ledger.services import Refused as LedgerRefused
 from surveys.people import selectors as people
+from surveys.people.access import author, of_study, require, today
 from surveys.people.models import Right
 from surveys.planning import selectors as planning
 from surveys.releases import selectors as releases

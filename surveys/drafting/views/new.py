@@ -19,11 +19,12 @@ from surveys.design.drafts import new_draft, save_study, save_translation
 from surveys.design.models import Language, Study
 from surveys.design.refusals import Refused
 from surveys.drafting import drafts, library
-from surveys.drafting.access import author, of_study, to_build
 from surveys.drafting.forms import BeginForm, WordsForm
 from surveys.drafting.import_forms import FromFileForm, ImportForm
+from surveys.drafting.views.ways import to_build
 from surveys.drafting.xlsform import reader, writer
 from surveys.people import services as people
+from surveys.people.access import author, of_study
 from surveys.people.models import Right, Role, User
 from surveys.planning import selectors as planning
 
@@ -78,15 +79,14 @@ def _from_plan(request: HttpRequest) -> HttpResponse:
         each.draft(None if planned.fields["person"] else epsilon, way)
         for each, epsilon, way in zip(words, planned.epsilons, planned.ways, strict=True)
     ]
+    texts = {**form.cleaned_data, "expected": form.cleaned_data["expected"] or goal.n}
+    # of as many as were typed here; what follows from that has followed
+    stays = ("expected", "smallest_batch")
+    fields = {name: value for name, value in planned.fields.items() if name not in stays}
+    fields |= {"is_planned": planned.is_planned}
     try:
         with transaction.atomic():
-            n = form.cleaned_data["expected"] or goal.n
-            texts = {**form.cleaned_data, "expected": n}
             study = _begin(request, texts, questions)
-            # of as many as were typed here; what follows from that has followed
-            stays = ("expected", "smallest_batch")
-            fields = {**planned.fields, "is_planned": planned.is_planned}
-            fields = {name: value for name, value in fields.items() if name not in stays}
             for name, value in fields.items():
                 setattr(study, name, value)
             save_study(study=study, fields=list(fields), **author(request))

@@ -16,8 +16,9 @@ from surveys.design.readiness import Consequence, consequence_in_draft, conseque
 from surveys.design.refusals import Refused
 from surveys.design.revisions import Since
 from surveys.drafting import drafts, library
-from surveys.drafting.access import author, of_study, to_build
 from surveys.drafting.forms import QuestionForm
+from surveys.drafting.views.ways import to_build
+from surveys.people.access import author, of_study
 from surveys.people.models import Right
 
 

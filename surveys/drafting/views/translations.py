@@ -15,7 +15,8 @@ from surveys.design.models import Language, Study
 from surveys.design.refusals import Refused
 from surveys.design.revisions import Overtaken, Since
 from surveys.drafting import library
-from surveys.drafting.access import author, of_study, to_build
+from surveys.drafting.views.ways import to_build
+from surveys.people.access import author, of_study
 from surveys.people.models import Right
 
 
@@ -123,8 +124,11 @@ def _problem(study: Study, content: Mapping[str, Any]) -> str:
     """Return why texts cannot be kept: one is too long, or two choices of a question are equal."""
     for part in design_texts.parts(study, dict(content)):
         if len(part.translated) > part.longest:
-            values = {"question": part.question, "name": part.name, "most": part.longest}
-            return _("%(question)s %(name)s is longer than %(most)s characters.") % values
+            return _("%(question)s %(name)s is longer than %(most)s characters.") % {
+                "question": part.question,
+                "name": part.name,
+                "most": part.longest,
+            }
     for name, texts in content["questions"].items():
         choices = [choice for choice in texts.get("choices", []) if choice]
         if len(set(choices)) < len(choices):

@@ -23,11 +23,12 @@ from surveys.charts.codes import QrCode
 from surveys.design.models import Plan, Study
 from surveys.design.refusals import Refused
 from surveys.invited import letters, paper as printed, selectors, sending, services
-from surveys.invited.access import of_owners, today
+from surveys.invited.access import of_owners
 from surveys.invited.forms import LetterForm
 from surveys.invited.lists import Entry
 from surveys.invited.models import Letter
 from surveys.people import services as accounts
+from surveys.people.access import today
 from surveys.people.models import AuditRow, User
 
 KINDS = ("invitation", "reminder")

@@ -16,9 +16,10 @@ from surveys.design.models import Study
 from surveys.design.refusals import Refused
 from surveys.erasing import InUse
 from surveys.invited import selectors, services
-from surveys.invited.access import of_owners, today
+from surveys.invited.access import of_owners
 from surveys.invited.forms import AddForm, EraseForm, ReturnedForm
 from surveys.people import services as accounts
+from surveys.people.access import today
 from surveys.people.models import User
 
 ON_A_PAGE = 50

@@ -1,4 +1,4 @@
-"""Who may open which page of a draft. A study not shared is as good as none; a right that is
+"""Who may open which page of a study. One that is not shared is as good as none; a right that is
 lacking is told.
 """
 
@@ -10,7 +10,7 @@ from typing import TypedDict
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
@@ -23,7 +23,7 @@ View = Callable[..., HttpResponse]
 
 
 class Author(TypedDict):
-    """Who changes a draft, and when."""
+    """Who changes a study, and when."""
 
     who: str
     now: datetime.datetime
@@ -55,18 +55,10 @@ def of_study(right: Right) -> Callable[[View], View]:
     return decorate
 
 
-def to_build(request: HttpRequest, study: Study, at: str = "") -> HttpResponse:
-    """Go to the draft; the page there is told what of what was typed is saved (typed.js)."""
-    request.session[f"saved:{study.slug}"] = request.path
-    response = redirect("drafting:build", study.slug)
-    response["Location"] += at
-    return response
-
-
 def require(right: Right, request: HttpRequest, study: Study) -> None:
     """Refuse whoever has not this right in a study, and name who could help."""
     if not people.may(request.user, right, study):
-        needed = _("an owner") if right is Right.LAUNCH else _("an editor or an owner")
+        needed = _("an editor or an owner") if right is Right.EDIT else _("an owner")
         raise PermissionDenied(
             _("This needs %(role)s of “%(study)s”. Ask one of them.")
             % {"role": needed, "study": study}

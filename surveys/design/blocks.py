@@ -9,7 +9,7 @@ plan/drawing.py proves the finished Plan again.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -102,14 +102,14 @@ def _joint(sizes: tuple[int, ...], epsilon: Decimal) -> Joint:
     return Joint.for_epsilon(sizes, epsilon)
 
 
-def problems(questions: "Iterable[Question]") -> list[tuple[str, str]]:
-    """Return why some of a draft's questions cannot be sent as one answer, each with the name of
-    the question that it is about.
+def problems(questions: "Iterable[Question]") -> "Iterator[tuple[str, str]]":
+    """Yield why some of a draft's questions cannot be sent as one answer, each with the name of the
+    question that it is about.
     """
     questions = list(questions)
-    found = groups(questions)
-    named = {each.name: each for each in questions}
-    reasons = [pair for own in found.values() for pair in _problems_of(own)]
+    sent, named = groups(questions), {each.name: each for each in questions}
+    for own in sent.values():
+        yield from _problems_of(own)
     for each in questions:
         parent = named.get(each.asked_if)
         if parent is not None and parent.together != each.together:
@@ -117,74 +117,70 @@ def problems(questions: "Iterable[Question]") -> list[tuple[str, str]]:
                 "“%(question)s” follows from “%(parent)s”: both must be sent in the same answer, "
                 "or each by itself."
             )
-            labels = {"question": each.label, "parent": parent.label}
-            reasons.append((each.name, text % labels))
+            yield each.name, text % {"question": each.label, "parent": parent.label}
     for own in _staying(each for each in questions if each.protection == DEVICE):
+        text = _(
+            "“%(question)s” stays together with “%(other)s”: both must be sent in the same "
+            "answer, or each by itself."
+        )
         for each in own:
             if each.together != own[0].together:
-                text = _(
-                    "“%(question)s” stays together with “%(other)s”: both must be sent in the "
-                    "same answer, or each by itself."
-                )
-                labels = {"question": each.label, "other": own[0].label}
-                reasons.append((each.name, text % labels))
-    reasons += [
-        (own[0].name, _("“%(name)s” is a question’s key and cannot name an answer.") % {"name": at})
-        for at, own in found.items()
-        if at in named
-    ]
-    return reasons
+                yield each.name, text % {"question": each.label, "other": own[0].label}
+    for name in [name for name in sent if name in named]:
+        text = _("“%(name)s” is a question’s key and cannot name an answer.")
+        yield sent[name][0].name, text % {"name": name}
 
 
-def _problems_of(own: "Sequence[Question]") -> list[tuple[str, str]]:
-    """Return why these cannot be sent as one answer, each with the name of a question."""
-    first, reasons = own[0], []
+def _problems_of(own: "Sequence[Question]") -> "Iterator[tuple[str, str]]":
+    """Yield why these cannot be sent as one answer, each with the name of a question."""
+    first, found = own[0], False
     for each in own:
-        if each.protection != DEVICE:
-            text = _(
-                "“%(question)s” is not randomised: only randomised answers can be sent as one."
-            )
-            reasons.append((each.name, text % {"question": each.label}))
-        elif each.kind not in KINDS or not KINDS[each.kind].is_condition:
-            text = _(
-                "“%(question)s” is not a question of one choice: only those can be sent as one "
-                "answer."
-            )
-            reasons.append((each.name, text % {"question": each.label}))
-        elif each.epsilon != first.epsilon:
-            text = _(
-                "“%(question)s” and “%(other)s” are sent as one answer, which has one ε: give both "
-                "the same."
-            )
-            labels = {"question": each.label, "other": first.label}
-            reasons.append((each.name, text % labels))
+        text = _unfit_for_one(each, first)
+        if text:
+            found = True
+            yield each.name, text % {"question": each.label, "other": first.label}
     if len(own) < 2:
         text = _(
             "“%(question)s” is to be sent as one answer with others, but has "
             "none: choose one more, or send it separately."
         )
-        reasons.append((first.name, text % {"question": first.label}))
+        yield first.name, text % {"question": first.label}
+        return
     cells = math.prod(len(each.options) for each in own)
-    if not reasons and cells > MAX_JOINT:
+    if not found and cells > MAX_JOINT:
         text = _(
             "%(questions)s have %(cells)s combinations of answers: at most %(most)s can be sent as "
             "one answer. Take a question out of it."
         )
         values = {"cells": f"{cells:,}", "most": f"{MAX_JOINT:,}"}
         shown = ", ".join(f"“{each.label}”" for each in own)
-        reasons.append((first.name, text % {"questions": shown, **values}))
-    return reasons
+        yield first.name, text % {"questions": shown, **values}
+
+
+def _unfit_for_one(question: "Question", first: "Question") -> str:
+    """Return why a question cannot be sent in one answer with the first, with holes for both."""
+    if question.protection != DEVICE:
+        return _("“%(question)s” is not randomised: only randomised answers can be sent as one.")
+    if not can_be_joined(question):
+        return _(
+            "“%(question)s” is not a question of one choice: only those can be sent as one answer."
+        )
+    if question.epsilon != first.epsilon:
+        return _(
+            "“%(question)s” and “%(other)s” are sent as one answer, which has one ε: give both "
+            "the same."
+        )
+    return ""
 
 
 def problem_of_asked(study: "Study", questions: "Iterable[Question]") -> str:
     """Return why each person cannot be asked so many of the questions, or nothing."""
     if study.asked is None or study.asked <= (count := len(blocks(questions))):
         return ""
-    text = _(
+    return _(
         "Questions for each person: %(asked)s, but only %(count)s can be drawn: those that are "
         "randomised on the device, each with all that follow from it or are sent with it."
-    )
-    return text % {"asked": study.asked, "count": count}
+    ) % {"asked": study.asked, "count": count}
 
 
 def problem_of_weights(questions: "Iterable[Question]") -> str:

@@ -43,8 +43,7 @@ def told(day: datetime.date | None, zone: str | None) -> str:
     """Tell a day with its time zone, in the language that is spoken now; no day is nothing."""
     if day is None:
         return ""
-    parts = {"day": date_format(day, "DATE_FORMAT"), "zone": named(zone)}
-    return _("%(day)s (%(zone)s)") % parts
+    return _("%(day)s (%(zone)s)") % {"day": date_format(day, "DATE_FORMAT"), "zone": named(zone)}
 
 
 def named(zone: str | None) -> str:

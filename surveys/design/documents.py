@@ -42,12 +42,8 @@ def compose(
     for _field, problem in combinations.of_questions(study, drafts):
         raise ValueError(problem)
     by_name = {each.name: each for each in questions}
-    losses = {each.sent_in: each.loss for each in questions if each.loss is not None}
     drawn, sets = _drawn(study, drafts, by_name)
-    asked = [
-        {by_name[name].sent_in for at in each.blocks for name in drawn[at].questions}
-        for each in sets
-    ]
+    asked = [{name for at in each.blocks for name in drawn[at].questions} for each in sets]
     return PlanContent(
         blocks=drawn,
         drawn=sets,
@@ -58,7 +54,7 @@ def compose(
         invited=invited,
         language=str(study.language),
         layout="page" if study.layout == "page" else "",
-        loss=largest_loss(asked or [losses], losses),
+        loss=loss_of_sets(questions, asked),
         neighbours=str(study.neighbours),
         organisation=study.organisation,
         publication=terms.publication(study),
@@ -76,6 +72,16 @@ def compose(
         wave=study.wave,
         waves=study.planned,
     )
+
+
+def loss_of_sets(questions: Sequence[PlanQuestion], sets: Iterable[Iterable[str]]) -> Fraction:
+    """Return e^ε of all that one person sends, of what devices change, in the set of questions that
+    loses most; without sets everybody is asked everything.
+    """
+    losses = {each.sent_in: each.loss for each in questions if each.loss is not None}
+    sent_in = {each.name: each.sent_in for each in questions if each.sent_in in losses}
+    asked = [{sent_in[name] for name in each if name in sent_in} for each in sets]
+    return largest_loss(asked or [losses], losses)
 
 
 def sets_of_names(study: Study, drafts: Iterable[Question]) -> list[frozenset[str]]:
@@ -96,7 +102,7 @@ def weights_of_sets(
 ) -> list[int]:
     """Return the weight of each of `sets_of_names`; none where some questions cannot be asked."""
     known = {each.name: each for each in contents}
-    is_whole = all(each.name in known for each in drafts) and not blocks.problems(drafts)
+    is_whole = all(each.name in known for each in drafts) and not any(blocks.problems(drafts))
     if not is_whole or not sets_of_names(study, drafts):
         return []
     return [each.weight for each in _drawn(study, drafts, known)[1]]
@@ -117,8 +123,8 @@ def _drawn(
     """
     drawn = blocks.blocks(drafts)
     if blocks.groups(drafts):
-        if reasons := blocks.problems(drafts):
-            raise ValueError(reasons[0][1])
+        for _name, problem in blocks.problems(drafts):
+            raise ValueError(problem)
     elif _asks_everything(study, drawn):
         return [], []
     drawn = [_with_channel(block, contents) for block in drawn]

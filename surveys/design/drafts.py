@@ -37,7 +37,9 @@ COPIED = tuple(
 
 
 @contextlib.contextmanager
-def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -> Iterator[Study]:
+def editing(
+    *, study_id: int, who: str, now: datetime.datetime, why: str | None = None
+) -> Iterator[Study]:
     """Hold a draft while it is edited; then write down what has changed, as its next revision, and
     what of that are terms.
 
@@ -54,7 +56,8 @@ def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -
         with revisions.recorded(study, who=who, now=now):
             yield study
             saved = Study.objects.get(pk=study_id)
-            if saved.planned != was.planned and _is_usual_cost(was, saved):
+            is_usual = saved.release_epsilon == was.release_epsilon == terms.usual_cost(was)
+            if saved.planned != was.planned and is_usual:
                 saved.release_epsilon = terms.usual_cost(saved)
                 saved.save(update_fields=["release_epsilon"])
             limits = selectors.site_limits()
@@ -69,13 +72,8 @@ def editing(*, study_id: int, who: str, now: datetime.datetime, why: str = "") -
             if now_asked and (not had or (saved.unit == ONE_ANSWER and now_asked != had)):
                 saved.save(update_fields=terms.fit_given(saved))
             sharing.share(saved)
-        reason = why or WRITTEN(wave=study.wave)
+        reason = WRITTEN(wave=study.wave) if why is None else why
         changes.record_changes(of=saved, before=before, who=who, why=reason, now=now)
-
-
-def _is_usual_cost(was: Study, saved: Study) -> bool:
-    """Tell whether one publication costs as usual still, for as many waves as were planned."""
-    return bool(saved.release_epsilon == was.release_epsilon == terms.usual_cost(was))
 
 
 @transaction.atomic
@@ -180,7 +178,7 @@ def free_slug(title: str) -> str:
 
 
 def save_study(
-    *, study: Study, fields: Sequence[str], who: str, now: datetime.datetime, why: str = ""
+    *, study: Study, fields: Sequence[str], who: str, now: datetime.datetime, why: str | None = None
 ) -> Study:
     """Save these fields of a draft as they were typed, and what follows from them: a smallest batch
     that nobody set follows the answers expected, and who says how many questions each person is
@@ -231,11 +229,13 @@ def plan_no_more(study: Study) -> None:
 
 def _refuse_too_many(count: int) -> None:
     if count > MAX_QUESTIONS:
-        text = _(
-            "A study has at most %(most)s questions; this one would have %(found)s. Nothing was "
-            "added."
+        raise Refused(
+            _(
+                "A study has at most %(most)s questions; this one would have %(found)s. Nothing "
+                "was added."
+            )
+            % {"most": MAX_QUESTIONS, "found": count}
         )
-        raise Refused(text % {"most": MAX_QUESTIONS, "found": count})
 
 
 def _make(study: Study, fields: Fields) -> Question:
@@ -406,11 +406,11 @@ def set_protections(
 def _set_terms(study: Study, fields: Fields) -> None:
     """Set fields of a draft; refuse what they make wrong, and not what was wrong before."""
     limits, questions = selectors.site_limits(), list(study.questions.all())
-    before = terms.problems_within(study, questions, limits)
+    before = terms.named_problems(study, questions, limits)
     for name, value in fields.items():
         setattr(study, name, value)
-    after = terms.problems_within(study, questions, limits)
-    if wrong := [problem for problem in after if problem not in before]:
+    after = terms.named_problems(study, questions, limits)
+    if wrong := [problem for field, problem in after if (field, problem) not in before]:
         raise Refused(" ".join(wrong))
     study.save(update_fields=list(fields))
 

@@ -136,7 +136,8 @@ def open_budget(
         name=name,
         unit=unit,
         neighbours=capped.neighbours,
-        **terms.budget_cap(capped),
+        epsilon=capped.cap,
+        delta=Fraction(capped.cap_delta) / 2,  # of mechanisms that have one of their own
         fixed_parts=unit == Unit.RESPONDENT_IN_WAVE,
         counts=Counts.ANSWERS if counts_answers else None,
         who=who,

@@ -12,10 +12,10 @@ from decimal import Decimal
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
 from django.utils.translation import gettext as _
 
-from surveys.design import changes, locks, revisions, sharing, site, terms
+from surveys.design import sharing, site, terms
+from surveys.design.drafts import editing
 from surveys.design.models import Question, Study, Unit
 from surveys.design.questions import unfit
 from surveys.design.refusals import NotDecided, Refused
@@ -42,7 +42,6 @@ OF_GIVEN = ("given_cap", "given_batch")
 OF_THE_SITE = ("epsilon_floor", "epsilon_ceiling", *OF_GIVEN)
 
 
-@transaction.atomic
 def decide(
     *,
     study_id: int,
@@ -59,43 +58,39 @@ def decide(
     If `new` says a person's ε, the questions share it; what publications may say follows it as long
     as it was the same. Without one, an ε that moves is set by hand.
     """
-    study = locks.lock_draft(study_id=study_id)
-    before = changes.terms_of(study)
-    new, epsilons, asked = _with_person(study, new, epsilons)
-    changed = [name for name in TERMS if name in new and getattr(study, name) != new[name]]
-    _refuse_what_stays(study, changed)
-    if not may_set_limits and set(OF_THE_SITE) & set(changed):
-        raise Refused(
-            _("Only the site’s admin changes what a study is allowed. Nothing was changed.")
-        )
-    if not may_choose_panel and set(OF_ADMINS) & set(changed):
-        raise Refused(_("Only an admin puts a study into a panel. Nothing was changed."))
-    if "unit" in changed and not may_choose_panel and OF_ADMINS_UNIT in (study.unit, new["unit"]):
-        raise Refused(
-            _("Only an admin lets one person count anew in each wave. Nothing was changed.")
-        )
-    for name in changed:
-        setattr(study, name, new[name])
-    study.asked = asked
-    if set(OF_GIVEN) & set(changed):
-        study.given_why, study.given_by = why, who
-    elif {"unit", "neighbours"} & set(changed) and not may_set_limits:
-        # what was given beyond the usual was for what one cap protected then
-        study.given_cap = study.given_batch = study.given_why = study.given_by = None
-    moved = _moved(study, epsilons)
-    if not changed and not moved:
-        raise Refused(_("Everything is as it was. Nothing was changed."))
-    if problems := problems_of(study, moved, changed):
-        raise NotDecided(problems)
-    with revisions.recorded(study, who=who, now=now):
+    with editing(study_id=study_id, who=who, now=now, why=why) as study:
+        new, epsilons, asked = _with_person(study, new, epsilons)
+        changed = [name for name in TERMS if name in new and getattr(study, name) != new[name]]
+        _refuse_what_stays(study, changed)
+        if not may_set_limits and set(OF_THE_SITE) & set(changed):
+            raise Refused(
+                _("Only the site’s admin changes what a study is allowed. Nothing was changed.")
+            )
+        if not may_choose_panel and set(OF_ADMINS) & set(changed):
+            raise Refused(_("Only an admin puts a study into a panel. Nothing was changed."))
+        is_of_waves = "unit" in changed and OF_ADMINS_UNIT in (study.unit, new["unit"])
+        if not may_choose_panel and is_of_waves:
+            raise Refused(
+                _("Only an admin lets one person count anew in each wave. Nothing was changed.")
+            )
+        for name in changed:
+            setattr(study, name, new[name])
+        study.asked = asked
+        if set(OF_GIVEN) & set(changed):
+            study.given_why, study.given_by = why, who
+        elif {"unit", "neighbours"} & set(changed) and not may_set_limits:
+            # what was given beyond the usual was for what one cap protected then
+            study.given_cap = study.given_batch = study.given_why = study.given_by = None
+        moved = _moved(study, epsilons)
+        if not changed and not moved:
+            raise Refused(_("Everything is as it was. Nothing was changed."))
+        if problems := problems_of(study, moved, changed):
+            raise NotDecided(problems)
         if changed:
             study.save(update_fields={*changed, *OF_GIVEN, "given_why", "given_by"})
         for question in moved:
             question.save(update_fields=["epsilon"])
-        saved = Study.objects.get(pk=study_id)
-        sharing.share(saved)
-    changes.record_changes(of=saved, before=before, who=who, why=why, now=now)
-    return saved
+    return Study.objects.get(pk=study_id)
 
 
 def _with_person(
@@ -120,17 +115,21 @@ def _refuse_what_stays(study: Study, changed: list[str]) -> None:
     if study.budget_id is None:
         return
     if {"cap", "cap_delta"} & set(changed):
-        text = _(
-            "“%(study)s” has opened before: its cap can only be lowered, and its δ stays. Nothing "
-            "was changed."
+        raise Refused(
+            _(
+                "“%(study)s” has opened before: its cap can only be lowered, and its δ stays. "
+                "Nothing was changed."
+            )
+            % {"study": study}
         )
-        raise Refused(text % {"study": study})
     if set(LASTING) & set(changed):
-        text = _(
-            "“%(study)s” has opened before: its panel and what counts as one person stay. Nothing "
-            "was changed."
+        raise Refused(
+            _(
+                "“%(study)s” has opened before: its panel and what counts as one person stay. "
+                "Nothing was changed."
+            )
+            % {"study": study}
         )
-        raise Refused(text % {"study": study})
 
 
 def _moved(study: Study, epsilons: Mapping[str, Decimal]) -> list[Question]:
@@ -138,8 +137,10 @@ def _moved(study: Study, epsilons: Mapping[str, Decimal]) -> list[Question]:
     on_device = study.questions.filter(protection=Question.Protection.DEVICE)
     questions = {question.name: question for question in on_device}
     if unknown := set(epsilons) - set(questions):
-        text = _("This draft has no question “%(name)s” that is changed on the device any more.")
-        raise Refused(text % {"name": min(unknown)})
+        raise Refused(
+            _("This draft has no question “%(name)s” that is changed on the device any more.")
+            % {"name": min(unknown)}
+        )
     moved = [questions[name] for name in epsilons if questions[name].epsilon != epsilons[name]]
     for question in moved:
         question.epsilon = epsilons[question.name]

@@ -20,6 +20,8 @@ def lock_draft(*, study_id: int) -> Study:
         day = date_format(study.retired_on, "DATE_FORMAT")
         raise CannotOpen(text % {"study": study, "day": day})
     if study.plan is not None:
-        text = _("“%(study)s” is open already, or was; begin a new wave to ask again.")
-        raise CannotOpen(text % {"study": study})
+        raise CannotOpen(
+            _("“%(study)s” is open already, or was; begin a new wave to ask again.")
+            % {"study": study}
+        )
     return study

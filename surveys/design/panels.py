@@ -17,11 +17,13 @@ def lock_panel(*, panel_id: int, editing: Collection[str]) -> Panel:
     """Hold a panel, so that none of its terms is edited that its budgets hold."""
     panel = Panel.objects.select_for_update(of=("self",)).get(pk=panel_id)
     if panel.central_budget_id is not None and {"slug", *changes.PANEL_TERMS} & set(editing):
-        text = _(
-            "“%(panel)s” is used by a study, so its settings are locked. You "
-            "can only lower its caps."
+        raise Refused(
+            _(
+                "“%(panel)s” is used by a study, so its settings are locked. You "
+                "can only lower its caps."
+            )
+            % {"panel": panel}
         )
-        raise Refused(text % {"panel": panel})
     return panel
 
 

@@ -59,8 +59,9 @@ def _read(upload: IO[bytes]) -> Image.Image:
         Image.DecompressionBombError,
         Image.DecompressionBombWarning,
     ) as error:
-        message = _("This file cannot be read as a picture: it must be a PNG, JPEG, WebP or GIF.")
-        raise Refused(message) from error
+        raise Refused(
+            _("This file cannot be read as a picture: it must be a PNG, JPEG, WebP or GIF.")
+        ) from error
     return image
 
 

@@ -98,8 +98,9 @@ def check(question: "Question") -> None:
     kind = KINDS.get(question.kind)
     if kind is None:
         allowed = ", ".join(name for name, kind in KINDS.items() if not kind.is_counted)
-        text = _("kind must be %(kinds)s, got %(kind)s")
-        raise ValueError(text % {"kinds": allowed, "kind": question.kind})
+        raise ValueError(
+            _("kind must be %(kinds)s, got %(kind)s") % {"kinds": allowed, "kind": question.kind}
+        )
     if kind.only_on_device and question.protection == PUBLICATION:
         raise ValueError(ONLY_ON_DEVICE[question.kind])
     (_check_counted if kind.is_counted else _check_choices)(question, kind)
@@ -151,14 +152,17 @@ def for_whom(
         question.pk is None or (asked.position, asked.pk) < (question.position, question.pk)
     )
     if not is_earlier or asked.kind not in kinds.CONDITIONS:
-        text = _("%(name)s: expected an earlier question of choices to depend on")
-        raise ValueError(text % {"name": question.name})
+        raise ValueError(
+            _("%(name)s: expected an earlier question of choices to depend on")
+            % {"name": question.name}
+        )
     own, answers = texts.get(asked.name, QuestionTexts()), question.asked_if_answers
     choices = own.choices or asked.options
     last = len(choices) - 1 - bool(asked.asked_if)
     if not answers or not all(0 <= at <= last for at in answers):
-        text = _("%(name)s: expected answers of the question it depends on")
-        raise ValueError(text % {"name": question.name})
+        raise ValueError(
+            _("%(name)s: expected answers of the question it depends on") % {"name": question.name}
+        )
     said = kinds.said_in(language)
     shown = said.either.join(f"“{choices[at]}”" for at in sorted(answers))
     return said.only_if % {"answers": shown, "question": own.text or asked.text}
@@ -178,11 +182,13 @@ def _check_scored(question: "Question") -> None:
     """Refuse a scale whose points are not its numbers, or of which no mean can be told."""
     points = int(question.most or 0) - int(question.least or 0) + 1
     if len(question.options) != points:
-        text = _(
-            "a number has no choices, unless each of its values has one: expected %(points)s, got "
-            "%(given)s"
+        raise ValueError(
+            _(
+                "a number has no choices, unless each of its values has one: expected %(points)s, "
+                "got %(given)s"
+            )
+            % {"points": f"{points:,}", "given": len(question.options)}
         )
-        raise ValueError(text % {"points": f"{points:,}", "given": len(question.options)})
     if question.protection != DEVICE or question.wanted != MEAN:
         raise ValueError(
             _(
@@ -212,16 +218,20 @@ def _check_choices(question: "Question", kind: kinds.Kind) -> None:
 
 def _check_count(own: int, least: int, most: int) -> None:
     if not least <= own <= most:
-        text = _("choices must be %(least)s to %(most)s, one a line, got %(given)s")
-        raise ValueError(text % {"least": least, "most": f"{most:,}", "given": f"{own:,}"})
+        raise ValueError(
+            _("choices must be %(least)s to %(most)s, one a line, got %(given)s")
+            % {"least": least, "most": f"{most:,}", "given": f"{own:,}"}
+        )
 
 
 def _check_texts(options: list[str]) -> None:
     if len(set(options)) != len(options):
         raise ValueError(_("choices must differ from one another"))
     if not all(option.isprintable() and len(option) <= MAX_CHOICE for option in options):
-        text = _("choices must be visible characters, at most %(longest)s each")
-        raise ValueError(text % {"longest": MAX_CHOICE})
+        raise ValueError(
+            _("choices must be visible characters, at most %(longest)s each")
+            % {"longest": MAX_CHOICE}
+        )
 
 
 def _check_codes(question: "Question", kind: kinds.Kind) -> None:
@@ -233,13 +243,18 @@ def _check_codes(question: "Question", kind: kinds.Kind) -> None:
     if kind.is_counted:
         raise ValueError(_("a number has no codes: its values are numbers already"))
     if len(codes) not in (own - question.may_decline, own):
-        text = _("codes must be %(answers)s, one for each answer, got %(given)s")
-        raise ValueError(text % {"answers": own, "given": len(codes)})
-    if wrong := [each for each in codes if not kinds.CODE.fullmatch(each)]:
-        text = _(
-            "a code is at most %(longest)s letters, digits, “.”, “_” or “-”, and “%(code)s” is not"
+        raise ValueError(
+            _("codes must be %(answers)s, one for each answer, got %(given)s")
+            % {"answers": own, "given": len(codes)}
         )
-        raise ValueError(text % {"longest": kinds.MAX_CODE, "code": wrong[0][:40]})
+    if wrong := [each for each in codes if not kinds.CODE.fullmatch(each)]:
+        raise ValueError(
+            _(
+                "a code is at most %(longest)s letters, digits, “.”, “_” or “-”, and “%(code)s” is "
+                "not"
+            )
+            % {"longest": kinds.MAX_CODE, "code": wrong[0][:40]}
+        )
     if len(set(codes)) != len(codes):
         raise ValueError(_("codes must differ from one another"))
 
@@ -256,8 +271,10 @@ def _check_counted(question: "Question", kind: kinds.Kind) -> None:
         )
     bound = kinds.MAX_ANSWER
     if not -bound <= least < most <= bound:
-        text = _("expected least below most, neither beyond %(bound)s, got %(least)s and %(most)s")
-        raise ValueError(text % {"least": least, "most": most, "bound": f"{bound:,}"})
+        raise ValueError(
+            _("expected least below most, neither beyond %(bound)s, got %(least)s and %(most)s")
+            % {"least": least, "most": most, "bound": f"{bound:,}"}
+        )
     if is_scored(question):
         _check_scored(question)
     elif question.choices.strip() or question.may_decline:
@@ -284,11 +301,13 @@ def _check_counted(question: "Question", kind: kinds.Kind) -> None:
     if not kind.first <= least < most <= kind.last:
         raise ValueError(CALENDARS[question.kind].too_far)
     if most - least > kinds.MAX_STEPS:
-        text = _(
-            "expected at most %(most)s steps between the least and the greatest number, got "
-            "%(steps)s: ask in a larger unit, such as thousands"
+        raise ValueError(
+            _(
+                "expected at most %(most)s steps between the least and the greatest number, got "
+                "%(steps)s: ask in a larger unit, such as thousands"
+            )
+            % {"most": f"{kinds.MAX_STEPS:,}", "steps": f"{most - least:,}"}
         )
-        raise ValueError(text % {"most": f"{kinds.MAX_STEPS:,}", "steps": f"{most - least:,}"})
     if question.wanted not in (MEAN, DISTRIBUTION):
         raise ValueError(_("expected the mean or the distribution to be wanted"))
 

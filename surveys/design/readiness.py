@@ -7,7 +7,7 @@ refuses by it. What it lets pass is a Plan, `Readiness.content`, which `verify` 
 import contextlib
 import copy
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -142,7 +142,7 @@ class Readiness:
         all_texts = self.study.translations.all()  # of its own language too, if that was changed
         self.translations = [each for each in all_texts if each.language != self.study.language]
         self.limits = limits or selectors.site_limits()
-        self.of_list = [] if invited is None else problems_of_list(self.study, invited)
+        self.of_list = list(problems_of_list(self.study, invited.strata)) if invited else []
         self.invited = _of_one_stratum(invited) if invited and self.of_list else invited
         self.unfit = {
             question.name: problem
@@ -229,34 +229,32 @@ class Readiness:
         return [Problem(found, term=field)] if found else []
 
 
-def problems_of_list(study: Study, invited: Invited) -> list[Problem]:
-    """Return why a draft cannot open with its list, which has these strata."""
-    strata = invited.strata
+def problems_of_list(study: Study, strata: list[Stratum]) -> Iterator[Problem]:
+    """Yield why a draft cannot open with its list, which has these strata."""
     if not strata:
-        return [Problem(_("The list is empty."), is_of_list=True)]
-    found = []
+        yield Problem(_("The list is empty."), is_of_list=True)
+        return
     if len(strata) > MOST_STRATA:
         text = _("A list has %(most)s strata at most, and this one %(count)s.")
         told = text % {"most": MOST_STRATA, "count": len(strata)}
-        found.append(Problem(told, is_of_list=True))
+        yield Problem(told, is_of_list=True)
     if study.rule in ("every", "continual") and study.hours < DAY:
         text = _("Numbers of a list change once a day: publish every 24 hours at most.")
-        found.append(Problem(text, term="hours"))
+        yield Problem(text, term="hours")
     if len(strata) > 1 and not strata[0].name:
         text = ngettext(
             "%(count)s person has no stratum, and others have one.",
             "%(count)s people have no stratum, and others have one.",
             strata[0].people,
         )
-        found.append(Problem(text % {"count": strata[0].people}, is_of_list=True))
+        yield Problem(text % {"count": strata[0].people}, is_of_list=True)
     if problem := problem_of_batch(study, sum(each.people for each in strata)):
-        found.append(Problem(problem, term="smallest_batch"))
+        yield Problem(problem, term="smallest_batch")
     few = _("%(stratum)s has %(people)s people; %(least)s are needed to hide one among them.")
     for each in strata:
         if each.people < FEWEST:
             told = few % {"stratum": said(each.name), "people": each.people, "least": FEWEST}
-            found.append(Problem(told, is_of_list=True))
-    return found
+            yield Problem(told, is_of_list=True)
 
 
 def problem_of_batch(study: Study, people: int) -> str:
@@ -265,11 +263,10 @@ def problem_of_batch(study: Study, people: int) -> str:
     """
     if not people or people >= study.smallest_batch:
         return ""
-    text = _(
+    return _(
         "The list has %(people)s people, and nothing is published before %(least)s answers. Add "
         "people, or lower “Fewest answers to publish”."
-    )
-    return text % {"people": people, "least": study.smallest_batch}
+    ) % {"people": people, "least": study.smallest_batch}
 
 
 def said(stratum: str) -> str:

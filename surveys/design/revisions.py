@@ -30,10 +30,8 @@ T = TypeVar("T")
 OF_STUDY: dict[str, "Field[Any, Any]"] = {
     field.attname: field
     for field in Study._meta.concrete_fields
-    if field.editable or field.name == "is_planned"
+    if (field.editable or field.name == "is_planned") and field.name not in ("id", "slug")
 }
-for each in ("id", "slug"):
-    OF_STUDY.pop(each, None)
 OF_QUESTION: dict[str, "Field[Any, Any]"] = {
     field.attname: field
     for field in Question._meta.concrete_fields

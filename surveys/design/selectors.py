@@ -400,6 +400,7 @@ def _price(times: float) -> str:
     if times < 1.005:
         return _("needs as many people")
     if times < 2:
-        more = {"share": f"{100 * (times - 1):.0f}"}
-        return _("needs %(share)s %% more people to be as precise") % more
+        return _("needs %(share)s %% more people to be as precise") % {
+            "share": f"{100 * (times - 1):.0f}"
+        }
     return _("needs %(times)s times as many people to be as precise") % {"times": f"{times:.1f}"}

@@ -68,7 +68,7 @@ def open_study(
     first wave and its cap holds for all of them. In a panel the wave's local ε is charged first: if
     it cannot be paid, nothing opens.
     """
-    study, today = lock_draft(study_id=study_id), _date(now)
+    study, today = lock_draft(study_id=study_id), days.day_in(UTC, now)
     launch.hold_panel(study)
     # whoever changes the site's limits waits until this wave has opened
     draft = Readiness(study, invited, site.hold_limits())
@@ -155,11 +155,15 @@ def begin_wave(*, study_id: int) -> Study:
         day = date_format(study.retired_on, "DATE_FORMAT")
         raise CannotOpen(text % {"study": study, "day": day})
     if plan is None:
-        text = _("“%(study)s” has not opened its wave %(wave)s yet: change the draft.")
-        raise CannotOpen(text % {"study": study, "wave": study.wave})
+        raise CannotOpen(
+            _("“%(study)s” has not opened its wave %(wave)s yet: change the draft.")
+            % {"study": study, "wave": study.wave}
+        )
     if plan.is_open:
-        text = _("“%(study)s” is still collecting wave %(wave)s: close it first.")
-        raise CannotOpen(text % {"study": study, "wave": study.wave})
+        raise CannotOpen(
+            _("“%(study)s” is still collecting wave %(wave)s: close it first.")
+            % {"study": study, "wave": study.wave}
+        )
     if problem := waves.problem_of_next(study):
         raise CannotOpen(f"“{study}”: {problem}")
     study.wave += 1
@@ -176,10 +180,7 @@ def lower_cap(*, study_id: int, new: Decimal, who: str, why: str, now: datetime.
         raise Refused(
             _("“%(study)s” has not opened yet: change the cap in the draft.") % {"study": study}
         )
-    _refuse_no_fall(study.cap, new)
-    _lower(study, study.budget, new, who=who, why=why, now=now)
-    study.cap = new
-    study.save(update_fields=["cap"])
+    _lower(study, "cap", study.budget, new, who=who, why=why, now=now)
     return study
 
 
@@ -195,28 +196,24 @@ def lower_panel_cap(
         raise Refused(
             _("“%(panel)s” has not met a study yet: change the cap itself.") % {"panel": panel}
         )
-    field = "local_cap" if is_local else "cap"
-    _refuse_no_fall(getattr(panel, field), new)
-    _lower(panel, budget, new, who=who, why=why, now=now)
-    setattr(panel, field, new)
-    panel.save(update_fields=[field])
+    _lower(panel, "local_cap" if is_local else "cap", budget, new, who=who, why=why, now=now)
     return panel
 
 
-def _refuse_no_fall(old: Decimal, new: Decimal) -> None:
+def _lower(capped: Study | Panel, field: str, budget: Budget, new: Decimal, **by: Any) -> None:
+    """Lower a cap, and what the ledger holds of it, in its measure: its δ stays."""
+    old: Decimal = getattr(capped, field)
     if not (new.is_finite() and 0 < new < old):
-        text = _(
-            "The new cap must be above 0 and below %(cap)s; it is %(new)s. Nothing was changed."
+        raise Refused(
+            _("The new cap must be above 0 and below %(cap)s; it is %(new)s. Nothing was changed.")
+            % {"cap": plain(old), "new": new}
         )
-        raise Refused(text % {"cap": plain(old), "new": new})
-
-
-def _lower(capped: Study | Panel, budget: Budget, new: Decimal, **by: Any) -> None:
-    """Lower the cap that the ledger holds, in its measure: its δ stays."""
     cap: dict[str, Any] = {
         "epsilon" if budget.measure == "ε" else "rho": terms.cap_in(budget, capped, new)
     }
     ledger.lower_cap(budget_id=budget.pk, **cap, **by)
+    setattr(capped, field, new)
+    capped.save(update_fields=[field])
 
 
 @transaction.atomic
@@ -244,17 +241,21 @@ def retire(*, study_id: int, because: str, who: str, now: datetime.datetime) -> 
     if study.is_retired:
         return study
     if study.budget_id is None:
-        text = _("“%(study)s” has never opened: there is nothing to retire. Delete the draft.")
-        raise Refused(text % {"study": study})
+        raise Refused(
+            _("“%(study)s” has never opened: there is nothing to retire. Delete the draft.")
+            % {"study": study}
+        )
     if not 1 <= len(because) <= MAX_REASON:
-        text = _("Say why in 1 to %(most)s characters; there are %(count)s. Nothing was retired.")
-        raise Refused(text % {"most": MAX_REASON, "count": len(because)})
+        raise Refused(
+            _("Say why in 1 to %(most)s characters; there are %(count)s. Nothing was retired.")
+            % {"most": MAX_REASON, "count": len(because)}
+        )
     if doubt := clock.doubt():
         raise Refused(doubt)
     for plan_id in study.plans.filter(closed_on=None).values_list("pk", flat=True):
-        close_plan(plan_id=plan_id, today=_date(now))
+        close_plan(plan_id=plan_id, today=days.day_in(UTC, now))
     ledger.retire_budget(budget_id=study.budget_id, who=who, why=because, now=now)
-    study.retired_on, study.retired_because = _date(now), because
+    study.retired_on, study.retired_because = days.day_in(UTC, now), because
     study.save(update_fields=["retired_on", "retired_because"])
     return study
 
@@ -263,7 +264,9 @@ def retire_due(*, now: datetime.datetime) -> list[int]:
     """Retire every study whose day has come; return their ids."""
     if clock.doubt():
         return []
-    due = Study.objects.filter(retired_on=None, retires_on__lte=_date(now), budget__isnull=False)
+    due = Study.objects.filter(
+        retired_on=None, retires_on__lte=days.day_in(UTC, now), budget__isnull=False
+    )
     due = due.order_by()
 
     def retire_one(study: Study) -> int:
@@ -286,7 +289,7 @@ def retire_spent(*, now: datetime.datetime, is_unfinished: Callable[[Study], boo
 
     def look(study: Study) -> None:
         if _is_spent(study):
-            Study.objects.filter(pk=study.pk).update(spent_on=_date(now))
+            Study.objects.filter(pk=study.pk).update(spent_on=days.day_in(UTC, now))
 
     @transaction.atomic
     def retire_one(study: Study) -> int | None:
@@ -323,7 +326,3 @@ def _budget_of(budget_id: int | None) -> int:
     if budget_id is None:
         raise RuntimeError("expected a budget, found none")
     return budget_id
-
-
-def _date(now: datetime.datetime) -> datetime.date:
-    return now.astimezone(datetime.UTC).date()

@@ -68,19 +68,22 @@ class Spent:
     together: Mapping[str, str]
     asked: int | None
 
-    def put_on(self, question: Question) -> bool:
-        """Put its part on a question, not saved; tell whether that changes it."""
-        before = question.epsilon, question.together
-        question.epsilon = self.epsilons.get(question.name, question.epsilon)
-        question.together = self.together.get(question.name, ALONE)
-        return (question.epsilon, question.together) != before
 
-
-def spent(study: Study, questions: Sequence[Question]) -> Spent | None:
-    """Return how a person's ε is spent on these questions, saved or not; None where each has an ε
-    of its own.
+def spend(study: Study, questions: Sequence[Question]) -> list[Question]:
+    """Put on a draft and its questions how a person's ε is spent on them, none of it saved; return
+    the questions that this changes. Where each has an ε of its own, nothing is.
     """
-    return None if study.person is None else spent_of(study.person, study, questions)
+    if study.person is None:
+        return []
+    found, changed = spent_of(study.person, study, questions), []
+    study.asked = found.asked
+    for question in questions:
+        before = question.epsilon, question.together
+        question.epsilon = found.epsilons.get(question.name, question.epsilon)
+        question.together = found.together.get(question.name, ALONE)
+        if (question.epsilon, question.together) != before:
+            changed.append(question)
+    return changed
 
 
 def spent_of(person: Decimal, study: Study, questions: Sequence[Question]) -> Spent:
@@ -171,10 +174,7 @@ def filled(study: Study, typed: Question | None = None) -> tuple[Study, list[Que
         at = next((at for at, each in enumerate(questions) if _are_same(each, typed)), None)
         questions = [*questions, typed] if at is None else questions
         questions[-1 if at is None else at] = copy.copy(typed)
-    if (found := spent(study, questions)) is not None:
-        study.asked = found.asked
-        for question in questions:
-            found.put_on(question)
+    spend(study, questions)
     for question in questions:
         question.study = study
     return study, questions
@@ -195,14 +195,10 @@ def parts(study: Study, typed: Question | None = None) -> dict[str, Decimal]:
 
 def share(study: Study) -> None:
     """Fill in how a person's ε is spent on the questions of a saved draft."""
-    questions = list(study.questions.all())
-    found = spent(study, questions)
-    if found is None:
-        return
-    moved = [each for each in questions if found.put_on(each)]
+    asked = study.asked
+    moved = spend(study, list(study.questions.all()))
     Question.objects.bulk_update(moved, ["epsilon", "together"])
-    if found.asked != study.asked:
-        study.asked = found.asked
+    if study.asked != asked:
         study.save(update_fields=["asked"])
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from dpengine.privacy import LARGEST_EPSILON, plain
 from surveys.design.models import MIN_EPSILON, SiteLimits
-from surveys.design.refusals import Refused
+from surveys.design.refusals import NotDecided, Refused
 from surveys.ledger import services as ledger
 from surveys.ledger.models import Entry
 from surveys.messages import message
@@ -90,8 +90,8 @@ def set_site_limits(
     limits = hold_limits()
     before = {name: getattr(limits, name) for name in FIELDS}
     new = before | limits_wanted
-    for problem in problems_of_limits(**new).values():
-        raise Refused(" ".join([problem, _("Nothing was changed.")]))
+    if problems := problems_of_limits(**new):
+        raise NotDecided(problems)
     changed = [name for name in FIELDS if before[name] != new[name]]
     if not changed:
         raise Refused(_("The limits are these already. Nothing was changed."))

@@ -9,10 +9,10 @@ By hand    cap (2, 10⁻⁶): ρ = 0.083441717, δ of mechanisms 5·10⁻⁷. On
            costs ρ = 0.022937446, so the cap pays for three, where adding up ε would pay for two.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -43,14 +43,6 @@ MIN_REQUEST = Decimal("0.001")
 MOST_CHOICES = 6_000  # of all questions
 
 
-class BudgetCap(TypedDict, total=False):
-    """A cap as the ledger takes it: ε, with the δ of mechanisms if there is one; older ones ρ."""
-
-    epsilon: Decimal
-    rho: Decimal
-    delta: Fraction
-
-
 def is_concentrated(capped: "Study | Panel") -> bool:
     return Fraction(capped.cap_delta) > 0
 
@@ -69,11 +61,6 @@ def caps(study: "Study") -> Caps:
         central_rho=f"{rho_within(study.cap, study.cap_delta):f}" if has_delta else None,
         panel=study.panel.slug if study.panel is not None else None,
     )
-
-
-def budget_cap(capped: "Study | Panel") -> BudgetCap:
-    """Return the cap as the ledger takes it."""
-    return {"epsilon": capped.cap, "delta": Fraction(capped.cap_delta) / 2}
 
 
 def cap_in(budget: "Budget", capped: "Study | Panel", epsilon: Decimal) -> Decimal:
@@ -186,45 +173,57 @@ def problem_of_waves(study: "Study") -> str:
         "%(cost)s in each. Let one publication cost %(most)s at most, or plan fewer waves."
     )
     most = _text(usual_cost(study))
-    parts = {"waves": planned, "cap": _text(study.cap), "cost": _text(each), "most": most}
-    return text % parts
+    return text % {"waves": planned, "cap": _text(study.cap), "cost": _text(each), "most": most}
 
 
 def problems(study: "Study") -> dict[str, str]:
     """Return what of a study's terms cannot be, by field; nothing if all can."""
-    reasons = {}
+    own = dict(_problems_alone(study))
+    return own | problems_of_panel(study) | dict(combinations.problems(combinations.chosen(study)))
+
+
+def _problems_alone(study: "Study") -> "Iterator[tuple[str, str]]":
+    """Yield which amounts and days do not go together, each with its field."""
     cap, cost = study.cap, study.release_epsilon
     floor, ceiling = study.epsilon_floor, study.epsilon_ceiling
-    closes, retires = study.closes_on, study.retires_on
+    begins, closes, retires = study.begins_on, study.closes_on, study.retires_on
     if cap is not None and cost is not None and cost > cap:
-        text = _("One publication must cost at most the cap of %(cap)s; it is %(cost)s.")
-        reasons["release_epsilon"] = text % {"cap": _text(cap), "cost": _text(cost)}
+        yield (
+            "release_epsilon",
+            _("One publication must cost at most the cap of %(cap)s; it is %(cost)s.")
+            % {"cap": _text(cap), "cost": _text(cost)},
+        )
     # a last day ends in the study's zone, and retirement comes at midnight in UTC
-    if (
-        closes is not None
-        and retires is not None
-        and days.ends_at(closes, study.zone) > days.begins_at(retires, UTC)
-    ):
-        text = _("Retirement must come after the last day of collecting, %(last)s; it is %(day)s.")
-        last, day = days.told(closes, study.zone), days.told(retires, UTC)
-        reasons["retires_on"] = text % {"last": last, "day": day}
-    begins = study.begins_on
-    if begins is not None and closes is not None and closes < begins:
-        text = _("The last day must not be before the first, %(first)s; it is %(day)s.")
+    if closes and retires and days.ends_at(closes, study.zone) > days.begins_at(retires, UTC):
+        yield (
+            "retires_on",
+            _("Retirement must come after the last day of collecting, %(last)s; it is %(day)s.")
+            % {"last": days.told(closes, study.zone), "day": days.told(retires, UTC)},
+        )
+    if begins and closes and closes < begins:
         first, day = (date_format(each, "DATE_FORMAT") for each in (begins, closes))
-        reasons["closes_on"] = text % {"first": first, "day": day}
-    if begins is not None and retires is not None and begins >= retires:
-        text = _("The first day must be before that of retirement, %(day)s.")
-        reasons["begins_on"] = text % {"day": date_format(retires, "DATE_FORMAT")}
+        yield (
+            "closes_on",
+            _("The last day must not be before the first, %(first)s; it is %(day)s.")
+            % {"first": first, "day": day},
+        )
+    if begins and retires and begins >= retires:
+        yield (
+            "begins_on",
+            _("The first day must be before that of retirement, %(day)s.")
+            % {"day": date_format(retires, "DATE_FORMAT")},
+        )
     if floor is not None and ceiling is not None and floor > ceiling:
-        text = _("The greatest ε must be at least the least one, %(least)s; it is %(most)s.")
-        reasons["epsilon_ceiling"] = text % {"least": _text(floor), "most": _text(ceiling)}
+        yield (
+            "epsilon_ceiling",
+            _("The greatest ε must be at least the least one, %(least)s; it is %(most)s.")
+            % {"least": _text(floor), "most": _text(ceiling)},
+        )
     if study.slug in RESERVED:
-        text = _("“%(slug)s” is a file of the registry; choose another.")
-        reasons["slug"] = text % {"slug": study.slug}
-    return (
-        reasons | problems_of_panel(study) | dict(combinations.problems(combinations.chosen(study)))
-    )
+        yield (
+            "slug",
+            _("“%(slug)s” is a file of the registry; choose another.") % {"slug": study.slug},
+        )
 
 
 def problems_of_panel(study: "Study") -> dict[str, str]:
@@ -254,8 +253,11 @@ def problem_of_epsilon(study: "Study", epsilon: Decimal, limits: "SiteLimits") -
     floor, ceiling = allowed_epsilon(study, limits)
     if floor <= epsilon <= ceiling:
         return ""
-    text = _("ε must be between %(least)s and %(most)s; it is %(epsilon)s.")
-    return text % {"least": _text(floor), "most": _text(ceiling), "epsilon": _text(epsilon)}
+    return _("ε must be between %(least)s and %(most)s; it is %(epsilon)s.") % {
+        "least": _text(floor),
+        "most": _text(ceiling),
+        "epsilon": _text(epsilon),
+    }
 
 
 def problem_of_person(content: PlanContent, limits: "SiteLimits") -> str:
@@ -270,31 +272,27 @@ def problem_of_person(content: PlanContent, limits: "SiteLimits") -> str:
     )
     if content.loss == 1 or floor <= found <= ceiling:
         return ""
-    text = _(
+    return _(
         "What one person gives away must be ε %(least)s to %(most)s on this site; it is %(found)s."
-    )
-    return text % {"least": _text(floor), "most": _text(ceiling), "found": _text(found)}
+    ) % {"least": _text(floor), "most": _text(ceiling), "found": _text(found)}
 
 
 def problem_of_cap(study: "Study", limits: "SiteLimits") -> str:
     """Return why a study may not open with its cap, or nothing if it may."""
     if study.cap is None or study.cap <= limits.cap_ceiling:
         return ""
-    text = _("The cap must be at most the site’s limit of %(most)s; it is %(cap)s.")
-    return text % {"most": _text(limits.cap_ceiling), "cap": _text(study.cap)}
-
-
-def problems_within(
-    study: "Study", questions: "Iterable[Question]", limits: "SiteLimits"
-) -> list[str]:
-    """Return what of a study's terms cannot be, with its questions and on its site."""
-    return [problem for _field, problem in named_problems(study, questions, limits)]
+    return _("The cap must be at most the site’s limit of %(most)s; it is %(cap)s.") % {
+        "most": _text(limits.cap_ceiling),
+        "cap": _text(study.cap),
+    }
 
 
 def named_problems(
     study: "Study", questions: "Iterable[Question]", limits: "SiteLimits"
 ) -> list[tuple[str, str]]:
-    """Return the same with the field of each; "" where it is the questions'."""
+    """Return what of a study's terms cannot be, with its questions and on its site, each with its
+    field; "" where it is the questions'.
+    """
     questions = list(questions)
     alone = (
         ("cap", problem_of_cap(study, limits)),
@@ -319,8 +317,10 @@ def problem_of_choices(questions: "Iterable[Question]") -> str | None:
     found = sum(len(question.options) for question in questions)
     if found <= MOST_CHOICES:
         return None
-    text = _("All questions together have %(most)s choices at most; these have %(found)s.")
-    return text % {"most": f"{MOST_CHOICES:,}", "found": f"{found:,}"}
+    return _("All questions together have %(most)s choices at most; these have %(found)s.") % {
+        "most": f"{MOST_CHOICES:,}",
+        "found": f"{found:,}",
+    }
 
 
 def given_answers(study: "Study", questions: "Iterable[Question]") -> int:

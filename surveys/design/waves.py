@@ -79,11 +79,10 @@ def _not_as_before(study: Study, first: PlanContent, content: PlanContent) -> st
     budget = study.budget
     if budget is None or budget.cap == terms.cap_in(budget, study, study.cap):
         return ""
-    text = _(
+    return _(
         "The cap in the ledger is %(sign)s %(cap)s, and not what the draft's ε %(draft)s makes. A "
         "cap can only be lowered, with a reason."
-    )
-    return text % {"sign": budget.measure, "cap": plain(budget.cap), "draft": plain(study.cap)}
+    ) % {"sign": budget.measure, "cap": plain(budget.cap), "draft": plain(study.cap)}
 
 
 def _said(term: str, value: object) -> object:
@@ -99,11 +98,10 @@ def _not_planned(content: PlanContent) -> str:
             "This study plans one wave, and a person’s ε is for that one. To ask again, make a new "
             "study and say there how many waves you plan."
         )
-    text = _(
+    return _(
         "This study plans %(waves)s waves, and a person’s ε is for those. To ask again, make a new "
         "study and say there how many waves you plan."
-    )
-    return text % {"waves": content.waves}
+    ) % {"waves": content.waves}
 
 
 def _more_of_a_person(earlier: list[Plan], content: PlanContent) -> str:
@@ -166,14 +164,18 @@ def _way_out(account: ledger.Account, content: PlanContent) -> str:
         "cost": content.publication.epsilon,
     }
     if not any(account.can_pay(cost, part=content.part) for cost in terms.smallest(content)):
-        text = _(
-            "Nothing could be published of wave %(wave)s: %(sign)s %(left)s of the cap of %(cap)s "
-            "is left, and a cap never rises. To ask again, make a new study and say there how many "
-            "waves you plan."
+        return (
+            _(
+                "Nothing could be published of wave %(wave)s: %(sign)s %(left)s of the cap of "
+                "%(cap)s is left, and a cap never rises. To ask again, make a new study and say "
+                "there how many waves you plan."
+            )
+            % parts
         )
-        return text % parts
-    text = _(
-        "One publication of wave %(wave)s costs ε %(cost)s, and %(sign)s %(left)s of the cap of "
-        "%(cap)s is left. Let one publication cost less: Limits says how precise that is."
+    return (
+        _(
+            "One publication of wave %(wave)s costs ε %(cost)s, and %(sign)s %(left)s of the cap "
+            "of %(cap)s is left. Let one publication cost less: Limits says how precise that is."
+        )
+        % parts
     )
-    return text % parts

@@ -1,6 +1,5 @@
 """What the terms of a study mean, in sentences for whoever sets them; never from data."""
 
-import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -145,10 +144,9 @@ def _delta_means(capped: Study | Panel) -> str:
 
 def beyond_cap(delta: str) -> str:
     """Say what the δ of a cap lets through: beyond 2·e^ε with a chance of 2δ at most."""
-    text = _(
+    return _(
         "odds can grow to more than twice what the cap says, with a chance of %(chance)s at most"
-    )
-    return text % {"chance": twice(Fraction(delta))}
+    ) % {"chance": twice(Fraction(delta))}
 
 
 def twice(delta: Fraction) -> str:
@@ -244,11 +242,13 @@ def _when_closed_means(study: Study, times: int, amounts: Mapping[str, Decimal])
             % parts
         )
     if not times:
-        text = _(
-            "One publication when a wave has closed, for ε %(cost)s: of the cap of %(cap)s, "
-            "%(left)s is left, which does not pay for one more."
+        return (
+            _(
+                "One publication when a wave has closed, for ε %(cost)s: of the cap of %(cap)s, "
+                "%(left)s is left, which does not pay for one more."
+            )
+            % parts
         )
-        return text % parts
     return (
         ngettext(
             "One publication when a wave has closed, for ε %(cost)s: of the cap of %(cap)s, "
@@ -264,31 +264,30 @@ def _when_closed_means(study: Study, times: int, amounts: Mapping[str, Decimal])
 def _counted_means(study: Study, amounts: dict[str, Decimal]) -> str:
     """Say the same where charges are what answers lose: nothing is lost twice."""
     if study.rule == Rule.WHEN_CLOSED and study.planned > 1:
-        text = _(
+        return _(
             "One publication when each of the %(waves)s waves has closed, for at most ε %(cost)s "
             "each of the cap of %(cap)s; %(left)s of it is left."
-        )
-        return text % {**amounts, "waves": study.planned}
+        ) % {**amounts, "waves": study.planned}
     if study.rule == Rule.WHEN_CLOSED:
-        text = _(
-            "One publication when this wave has closed, for at most ε %(cost)s of the cap of "
-            "%(cap)s."
+        return (
+            _(
+                "One publication when this wave has closed, for at most ε %(cost)s of the cap of "
+                "%(cap)s."
+            )
+            % amounts
         )
-        return text % amounts
-    text = _(
+    return _(
         "One publication %(span)s, for at most ε %(cost)s of the cap of %(cap)s: what answers lost "
         "already is not charged again."
-    )
-    return text % {**amounts, "span": hours_said(study.hours)}
+    ) % {**amounts, "span": hours_said(study.hours)}
 
 
 def _every_means(study: Study, times: int, amounts: dict[str, Decimal]) -> str:
     if study.budget_id is not None:
-        text = _(
+        return _(
             "One publication %(span)s, for ε %(cost)s each: of the cap of %(cap)s, %(left)s is "
             "left, which pays for %(times)s more."
-        )
-        return text % {**amounts, "span": hours_said(study.hours), "times": f"{times:,}"}
+        ) % {**amounts, "span": hours_said(study.hours), "times": f"{times:,}"}
     return ngettext(
         "One publication %(span)s, for ε %(cost)s each: the cap of %(cap)s pays for one, all "
         "waves together.",
@@ -357,7 +356,9 @@ def spending(budget_id: int | None) -> str:
         weekly = {"sign": budget.measure, "weekly": plain(budget.weekly)}
         sentences.append(_("At most %(sign)s %(weekly)s in any seven days.") % weekly)
     if budget.retired_on is not None:
-        sentences.append(_("Retired on %(day)s.") % {"day": day_said(budget.retired_on)})
+        sentences.append(
+            _("Retired on %(day)s.") % {"day": date_format(budget.retired_on, "DATE_FORMAT")}
+        )
     return " ".join(sentences)
 
 
@@ -399,20 +400,6 @@ def lowering_means(capped: Study | Panel, cap: Decimal) -> list[str]:
         ),
         _("Everyone can read in the ledger who lowered it, when, from what to what, and why."),
     ]
-
-
-def limiting_means(study: Study) -> list[str]:
-    return [
-        _(
-            "A publication that would pass the limit waits until a week after those before it. "
-            "The cap stays what it is."
-        ),
-        " ".join([_("Leave it empty for no limit."), spending(study.budget_id)]),
-    ]
-
-
-def day_said(day: datetime.date | None) -> str:
-    return date_format(day, "DATE_FORMAT") if day else ""
 
 
 def _days(days: Fraction) -> str:

@@ -131,12 +131,9 @@ class WordsForm(forms.Form):
         if self.errors:
             return
         fields = self.draft(Decimal(1), {}).fields()
-        question = Question(**{**fields, "name": "q"})
-        try:
-            question.clean()
-        except ValidationError as error:
+        if problem := unfit(Question(**{**fields, "name": "q"})):
             field = "most" if "most" in self.fields else "choices"
-            self.add_error(field if field in self.fields else "text", error)
+            self.add_error(field if field in self.fields else "text", problem)
 
 
 class TextsForm(BeginForm):
@@ -340,12 +337,9 @@ class TextsForm(BeginForm):
 
     def clean_cap(self) -> Decimal:
         cap: Decimal = self.cleaned_data["cap"]
-        ceiling = design.site_limits().cap_ceiling
-        if not self.fields["cap"].disabled and cap > ceiling:
-            raise ValidationError(
-                _("The cap must be at most the site’s limit of %(most)s; it is %(found)s.")
-                % {"most": plain(ceiling), "found": plain(cap)}
-            )
+        problem = terms.problem_of_cap(Study(cap=cap), design.site_limits())
+        if problem and not self.fields["cap"].disabled:
+            raise ValidationError(problem)
         return cap
 
     def add_error(self, field: str | None, error: Any) -> None:
@@ -359,14 +353,14 @@ class TextsForm(BeginForm):
         """Refuse where it is typed what a study with answers sent as given cannot open with."""
         super()._post_clean()  # type: ignore[misc]  # which puts what was typed on the study
         questions = self.instance.questions.all() if self.instance.pk else []
-        problems = terms.problems_of_given(self.instance, questions)
-        if problem := blocks.problem_of_asked(self.instance, questions):
-            problems["asked"] = problem
         people = lists.listed(self.instance) if self.instance.pk else 0
-        if problem := problem_of_batch(self.instance, people):
-            problems["smallest_batch"] = problem
-        for name, problem in problems.items():
-            if name in self.changed_data and name not in self.errors:
+        found = [
+            ("asked", blocks.problem_of_asked(self.instance, questions)),
+            ("smallest_batch", problem_of_batch(self.instance, people)),
+            *terms.problems_of_given(self.instance, questions).items(),
+        ]
+        for name, problem in found:
+            if problem and name in self.changed_data and name not in self.errors:
                 self.add_error(name, problem)
 
 
@@ -581,20 +575,21 @@ class QuestionForm(forms.ModelForm):
     def _keep_what_fits(self) -> None:
         """Empty what does not belong to the kind chosen: it may be there from another one."""
         data, kind = self.cleaned_data, self.cleaned_data.get("kind")
-        if kind not in WITH_CHOICES:
-            data["choices"] = ""
-        if kind in WITH_STEPS:
-            data["codes"] = ""
+        has_steps, is_scale = kind in WITH_STEPS, kind == plan_kinds.SCALE
         if kind in CALENDARS:
             data |= {"least": data.get(f"first_{kind}"), "most": data.get(f"last_{kind}")}
-        elif kind not in WITH_STEPS:
-            data["least"] = data["most"] = None
-        if kind != "number":
-            data["unit"] = ""
-        if kind in WITH_STEPS:
-            data["may_decline"] = False
-        if kind != "likert":
-            data["group"] = data["group_text"] = ""
+        for name, belongs, empty in (
+            ("choices", kind in WITH_CHOICES, ""),
+            ("codes", not has_steps, ""),
+            ("may_decline", not has_steps, False),
+            ("least", has_steps, None),
+            ("most", has_steps, None),
+            ("unit", kind == plan_kinds.NUMBER, ""),
+            ("group", is_scale, ""),
+            ("group_text", is_scale, ""),
+        ):
+            if not belongs:
+                data[name] = empty
 
     def _score(self) -> None:
         """Make a scale whose mean is wanted the number that it is: its points count from 1."""
@@ -602,12 +597,14 @@ class QuestionForm(forms.ModelForm):
         if data.get("kind") != plan_kinds.SCALE or data.get("of_scale") != plan_kinds.MEAN:
             return
         if data.get("protection") != DEVICE:
-            text = _(
-                "A mean alone needs answers that are randomised. Choose that "
-                "protection, or how often each answer is chosen: a query can then"
-                " ask for the mean."
+            self.add_error(
+                "of_scale",
+                _(
+                    "A mean alone needs answers that are randomised. Choose that "
+                    "protection, or how often each answer is chosen: a query can then"
+                    " ask for the mean."
+                ),
             )
-            self.add_error("of_scale", text)
             return
         points = lines(data["choices"]) or usual_points(self.instance)
         data |= {"kind": plan_kinds.NUMBER, "choices": "\n".join(points), "codes": ""}
@@ -675,21 +672,19 @@ def conditions_for(question: Question) -> list[tuple[str, str]]:
     present = condition_of(question)
     if present and present not in dict(conditions):  # of several answers, or no longer before it
         text = question.asked_if
-        for other in others:
-            if other.name == question.asked_if:
-                answers = [
-                    option
-                    for at, option in enumerate(other.options)
-                    if at in question.asked_if_answers
-                ]
-                text = condition_text(other, _("” or “").join(answers))
+        for other in (other for other in others if other.name == question.asked_if):
+            known = dict(enumerate(other.options))
+            answers = [known[at] for at in sorted(question.asked_if_answers) if at in known]
+            text = condition_text(other, _("” or “").join(answers))
         conditions.append((present, _("As it is: %(condition)s") % {"condition": text}))
     return conditions
 
 
 def condition_text(question: Question, answer: str) -> str:
-    values = {"answer": answer, "question": question.label}
-    return _("People who answer “%(answer)s” to “%(question)s”") % values
+    return _("People who answer “%(answer)s” to “%(question)s”") % {
+        "answer": answer,
+        "question": question.label,
+    }
 
 
 def condition_of(question: Question) -> str:

@@ -110,25 +110,28 @@ def question_lines(question: PlanQuestion, content: PlanContent) -> Lines:
 
 def _lines_in_one_language(question: PlanQuestion, content: PlanContent) -> Lines:
     """Return what respondents read of one question, and after which answers they are asked it."""
-    by_address = {"text": (_("Question"), question.text)}
-    if question.help:
-        by_address["help"] = (_("Help"), question.help)
-    if question.choices:
-        shown = [question.choices[at] for at in question.shown_order]
-        by_address["choices"] = (_("Answers"), " · ".join(shown))
-    if KINDS[question.kind].is_counted:
-        by_address["bounds"] = (_("Answers"), _bounds_text(question))
-    if question.group:
-        by_address["group"] = (_("Stands in a matrix"), question.group.text)
-    if question.asked_if:
-        by_address["asked_if"] = (
-            _("Asked only after"),
-            _condition_text(question.asked_if, content),
-        )
-    if question.picture:
-        text = f"{question.picture.text} ({question.picture.sha256[:12]})"
-        by_address["picture"] = (_("Picture"), text)
-    return by_address
+    group, picture, asked_if = question.group, question.picture, question.asked_if
+    shown = [question.choices[at] for at in question.shown_order] if question.choices else []
+    is_counted = KINDS[question.kind].is_counted
+    return _told(
+        {
+            "text": (_("Question"), question.text),
+            "help": (_("Help"), question.help),
+            "choices": (_("Answers"), " · ".join(shown)),
+            "bounds": (_("Answers"), _bounds_text(question) if is_counted else ""),
+            "group": (_("Stands in a matrix"), group.text if group else ""),
+            "asked_if": (
+                _("Asked only after"),
+                _condition_text(asked_if, content) if asked_if else "",
+            ),
+            "picture": (_("Picture"), f"{picture.text} ({picture.sha256[:12]})" if picture else ""),
+        }
+    )
+
+
+def _told(by_address: Lines) -> Lines:
+    """Return the lines that say something."""
+    return {address: line for address, line in by_address.items() if line[1]}
 
 
 def _bounds_text(question: PlanQuestion) -> str:
@@ -147,51 +150,64 @@ def _condition_text(condition: Condition, content: PlanContent) -> str:
 
 
 def term_lines(content: PlanContent) -> Lines:
-    caps = content.caps
-    by_address = {
-        "loss": (
-            _("All answers of one person"),
-            _("ε %(total)s at most, on the device")
-            % {"total": epsilon_above(content.loss, places=2)},
-        ),
-        "cap": (
-            _("All publications together"),
-            _("ε %(cap)s at most, ever") % {"cap": caps.central_epsilon},
-        ),
-    }
-    if content.waves:
-        by_address["waves"] = (_("Waves"), wording.waves_of(content))
-    if content.draws_questions:
-        by_address["asked"] = (_("Each person is asked"), _asked_text(content))
-    for block in content.blocks:
-        if block.is_joint:
-            text = _said(block, content, ", ")
-            by_address[f"together.{block.name}"] = (_("Sent as one answer"), text)
-    if content.invited:
-        by_address["invited"] = (_("People asked"), _invited_text(content.invited))
-    if caps.central_delta:
-        text = f"{caps.central_delta}: {wording.beyond_cap(caps.central_delta)}"
-        by_address["delta"] = (_("δ of the cap"), text)
-    if caps.panel:
-        by_address["panel"] = (_("Panel"), caps.panel)
-    if any(question.skipped for question in content.questions):
-        text = _follow_ups_text(content.minutes_between)
-        by_address["follow_ups"] = (_("Questions that do not apply to everyone"), text)
-    results = _("everyone") if content.results == "public" else _("its researchers")
-    layout = _("all on one page") if content.layout == "page" else _("one a screen")
-    widest = content.publication.widest
-    return by_address | {
-        "rule": (_("Published"), rule_text(content.publication)),
-        "smallest": (
-            _("Minimum number of responses to publish"),
-            str(content.publication.smallest_batch),
-        ),
-        **({"widest": (_("Widest interval to publish"), f"{widest} %")} if widest else {}),
-        "results": (_("Results are for"), results),
-        "unit": (_("One record is"), str(Unit(content.unit).label)),
-        "neighbours": (_("Publications protect"), str(Neighbours(content.neighbours).label)),
-        "layout": (_("Layout of the questions"), layout),
-    }
+    caps, publication, widest = content.caps, content.publication, content.publication.widest
+    is_followed = any(question.skipped for question in content.questions)
+    return _told(
+        {
+            "loss": (
+                _("All answers of one person"),
+                _("ε %(total)s at most, on the device")
+                % {"total": epsilon_above(content.loss, places=2)},
+            ),
+            "cap": (
+                _("All publications together"),
+                _("ε %(cap)s at most, ever") % {"cap": caps.central_epsilon},
+            ),
+            "waves": (_("Waves"), wording.waves_of(content) if content.waves else ""),
+            "asked": (
+                _("Each person is asked"),
+                _asked_text(content) if content.draws_questions else "",
+            ),
+            **{
+                f"together.{block.name}": (_("Sent as one answer"), _said(block, content, ", "))
+                for block in content.blocks
+                if block.is_joint
+            },
+            "invited": (
+                _("People asked"),
+                _invited_text(content.invited) if content.invited else "",
+            ),
+            "delta": (
+                _("δ of the cap"),
+                _delta_text(caps.central_delta) if caps.central_delta else "",
+            ),
+            "panel": (_("Panel"), caps.panel or ""),
+            "follow_ups": (
+                _("Questions that do not apply to everyone"),
+                _follow_ups_text(content.minutes_between) if is_followed else "",
+            ),
+            "rule": (_("Published"), rule_text(publication)),
+            "smallest": (
+                _("Minimum number of responses to publish"),
+                str(publication.smallest_batch),
+            ),
+            "widest": (_("Widest interval to publish"), f"{widest} %" if widest else ""),
+            "results": (
+                _("Results are for"),
+                _("everyone") if content.results == "public" else _("its researchers"),
+            ),
+            "unit": (_("One record is"), str(Unit(content.unit).label)),
+            "neighbours": (_("Publications protect"), str(Neighbours(content.neighbours).label)),
+            "layout": (
+                _("Layout of the questions"),
+                _("all on one page") if content.layout == "page" else _("one a screen"),
+            ),
+        }
+    )
+
+
+def _delta_text(delta: str) -> str:
+    return f"{delta}: {wording.beyond_cap(delta)}"
 
 
 def _invited_text(invited: Invited) -> str:
@@ -224,8 +240,9 @@ def _asked_text(content: PlanContent) -> str:
     ends = {"least": of_hundred(parts[0]), "most": of_hundred(parts[-1])}
     if ends["least"] == ends["most"]:
         return said
-    text = _("%(said)s. Each is asked of %(least)s to %(most)s people in 100, as it needs them.")
-    return text % {"said": said, **ends}
+    return _(
+        "%(said)s. Each is asked of %(least)s to %(most)s people in 100, as it needs them."
+    ) % {"said": said, **ends}
 
 
 def _said(block: Block, content: PlanContent, between: str) -> str:

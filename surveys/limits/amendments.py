@@ -158,7 +158,13 @@ OF_STUDY = (
     ),
     replace(
         limit_week(STUDY_BUDGET, gettext_lazy("Limit a week")),
-        means=wording.limiting_means,
+        means=lambda study: [
+            _(
+                "A publication that would pass the limit waits until a week after those before it. "
+                "The cap stays what it is."
+            ),
+            " ".join([_("Leave it empty for no limit."), wording.spending(study.budget_id)]),
+        ],
         make=lambda study, data, **by: design.set_weekly_limit(
             study_id=study.pk, weekly=data["weekly"], why=data["why"], **by
         ),

@@ -265,17 +265,17 @@ class DraftForm(Described):
                 high, asked = plain(self.limits.cap_ceiling), plain(value)
                 parts = {"low": plain(MIN_EPSILON), "high": high, "asked": asked}
                 self.add_error(name, NOT_BETWEEN % parts)
-        low, high = terms.allowed_epsilon(self.proposed(), self.limits)
+        study = self._with_typed_terms()
         for question in self.on_device:
-            epsilon = cleaned.get(PREFIX + question.name)
-            if epsilon is not None and not low <= epsilon <= high:
-                parts = {"low": plain(low), "high": plain(high), "asked": plain(epsilon)}
-                self.add_error(PREFIX + question.name, NOT_BETWEEN % parts)
+            name = PREFIX + question.name
+            epsilon = cleaned.get(name)
+            if epsilon is not None:
+                self._refuse(name, terms.problem_of_epsilon(study, epsilon, self.limits))
         is_decided = not {"look", "share"} & self.data.keys()
         if self.is_to_be_shared:
             self.share()
         elif is_decided and "person" in self.changed_data and cleaned.get("person") is not None:
-            loss = loss_of_draft(self.proposed(), self.proposed_questions())
+            loss = loss_of_draft(*self.proposed())
             if epsilon_above(loss) > cleaned["person"]:
                 text = _(
                     "The answers below give away ε %(found)s together. Share ε %(asked)s among "
@@ -284,12 +284,13 @@ class DraftForm(Described):
                 found = epsilon_above(loss, PERSON_PLACES)
                 parts = {"found": plain(found), "asked": plain(cleaned["person"])}
                 self.add_error("person", text % parts)
-        if (cap := cleaned.get("cap")) is not None and cap > self.limits.cap_ceiling:
-            parts = {"most": plain(self.limits.cap_ceiling), "asked": plain(cap)}
-            self.add_error(
-                "cap", _("A cap must be at most %(most)s on this site; it is %(asked)s.") % parts
-            )
+        if cleaned.get("cap") is not None:
+            self._refuse("cap", terms.problem_of_cap(study, self.limits))
         return cleaned
+
+    def _refuse(self, field: str, problem: str) -> None:
+        if problem:
+            self.add_error(field, problem)
 
     def share(self) -> None:
         """Put its part of a person's ε in every question's field, to be looked at and saved; or say
@@ -374,13 +375,19 @@ class DraftForm(Described):
             if self.cleaned_data.get(typed) is not None
         }
 
-    def proposed(self) -> Study:
-        """Return the draft with what was typed, and what follows from it, not saved."""
+    def proposed(self) -> tuple[Study, list[Question]]:
+        """Return the draft and its questions with what was typed, and what follows from it, not
+        saved.
+        """
         study = self._with_typed_terms()
         study.person = self.terms.get("person", study.person)
-        if self.is_bound and (found := sharing.spent(study, self.questions)) is not None:
-            study.asked = found.asked
-        return study
+        for question in self.questions:
+            epsilon = self.epsilons.get(question.name)
+            if epsilon is not None and MIN_EPSILON <= epsilon <= LARGEST_EPSILON:
+                question.epsilon = epsilon
+        if self.is_bound:
+            sharing.spend(study, self.questions)
+        return study, self.questions
 
     def _with_typed_terms(self) -> Study:
         study = copy(self.study)
@@ -388,17 +395,6 @@ class DraftForm(Described):
             if value is not None or name in MAY_BE_EMPTY:
                 setattr(study, name, value)
         return study
-
-    def proposed_questions(self) -> list[Question]:
-        for question in self.questions:
-            epsilon = self.epsilons.get(question.name)
-            if epsilon is not None and MIN_EPSILON <= epsilon <= LARGEST_EPSILON:
-                question.epsilon = epsilon
-        found = sharing.spent(self.proposed(), self.questions) if self.is_bound else None
-        if found is not None:
-            for question in self.questions:
-                found.put_on(question)
-        return self.questions
 
 
 class AmendForm(Described):

@@ -33,8 +33,9 @@ class Spending:
     def lasts(self) -> str:
         """Return how long the rest lasts at the present rate."""
         if self.days_left is not None:
-            text = ngettext("%(count)s day", "%(count)s days", self.days_left)
-            return text % {"count": self.days_left}
+            return ngettext("%(count)s day", "%(count)s days", self.days_left) % {
+                "count": self.days_left
+            }
         if self.is_collecting:
             return _("no budget is being used")
         return _("closed: only what is asked for costs")

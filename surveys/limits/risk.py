@@ -19,7 +19,7 @@ from surveys.design import combinations, documents, selectors as design, sharing
 from surveys.design.models import Neighbours, Question, Study, Unit
 from surveys.design.questions import content_of
 from surveys.guesses import CLOSE, FAIR, Guess, even_guess_within, guesses, is_risky
-from surveys.plan.content import PlanContent, PlanQuestion, largest_loss
+from surveys.plan.content import PlanContent, PlanQuestion
 from surveys.plan.records import answers_of, most_answers
 from surveys.plan.verification import MAXIMUM_TOTAL
 from surveys.planning import selectors as planning
@@ -57,11 +57,6 @@ class QuestionRisk:
     def loss(self) -> Fraction | None:
         """Return e^ε of one answer; None if it is sent as given, or cannot be asked."""
         return None if self.question is None else self.question.loss
-
-    @property
-    def sent_in(self) -> str:
-        """Return the name of what it is sent in: its own, or its joint block's."""
-        return self.question.sent_in if self.question else self.name
 
     @property
     def epsilon(self) -> str:
@@ -138,10 +133,7 @@ class StudyRisk:
         """Return e^ε of all answers of one person that are changed on the device: their product, in
         the set that loses most.
         """
-        sent = {each.name: each.sent_in for each in self.randomised}
-        losses = {each.sent_in: each.loss for each in self.randomised if each.loss}
-        sets = [frozenset(sent[name] for name in each if name in sent) for each in self.sets]
-        return largest_loss(sets or [frozenset(losses)], losses)
+        return documents.loss_of_sets(self.contents, self.sets)
 
     @property
     def contents(self) -> list[PlanQuestion]:
@@ -155,12 +147,7 @@ class StudyRisk:
         """
         if self.study.unit != Unit.ANSWER_IN_STUDY:
             return self.loss
-        sent = {each.name: each.sent_in for each in self.contents if each.loss}
-        losses = {each.sent_in: each.loss for each in self.contents if each.loss}
-        answers = answers_of(self.contents)
-        return largest_loss(
-            ({sent[name] for name in each if name in sent} for each in answers), losses
-        )
+        return documents.loss_of_sets(self.contents, answers_of(self.contents))
 
     @property
     def answers(self) -> int:
@@ -260,7 +247,7 @@ class StudyRisk:
     @property
     def headline(self) -> planning.Precision | None:
         """Return the widest of the intervals of shares: what the study is worth at its weakest."""
-        return _widest_share(self.widths)
+        return planning.widest_share(self.widths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,23 +280,17 @@ def protections(risk: StudyRisk, questions: Sequence[Question]) -> list[Protecti
                 chosen, own.contents, risk.expected, own.sets, name, own.weights
             )
         is_chosen = getattr(study, field) == choice
-        found.append(Protection(str(choice.label), _widest_share(widths), is_chosen, problem))
+        found.append(
+            Protection(str(choice.label), planning.widest_share(widths), is_chosen, problem)
+        )
     return found if any(each.precision for each in found) else []
 
 
 def _spent_anew(study: Study, questions: Sequence[Question]) -> StudyRisk:
     """Return what a draft does as a person's ε is spent on it with these terms."""
     asked = [copy(question) for question in questions]
-    if (found := sharing.spent(study, asked)) is not None:
-        study.asked = found.asked
-        for question in asked:
-            found.put_on(question)
+    sharing.spend(study, asked)
     return of_draft(study, asked, household=1)
-
-
-def _widest_share(widths: dict[str, planning.Precision]) -> planning.Precision | None:
-    shares = [width for width in widths.values() if not width.is_mean]
-    return max(shares, key=lambda width: width.half, default=None)
 
 
 def _problem_of_protection(study: Study, contents: Sequence[PlanQuestion]) -> str:

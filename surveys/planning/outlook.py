@@ -129,10 +129,6 @@ class Outlook:
             low, high = (low, middle) if self._is_enough(middle) else (middle, high)
         return max(_rounded_up(high), self.least)
 
-    @property
-    def has_enough(self) -> bool:
-        return not self.is_too_few and self.part <= WANTED
-
     def _is_enough(self, n: int) -> bool:
         return all(self._learned(each, n).part <= WANTED for each in self._published)
 
@@ -170,8 +166,9 @@ class Outlook:
 
     @property
     def _said_of_list(self) -> str:
-        text = ngettext("%(n)s person is on your list.", "%(n)s people are on your list.", self.n)
-        return text % {"n": count(self.n)}
+        return ngettext(
+            "%(n)s person is on your list.", "%(n)s people are on your list.", self.n
+        ) % {"n": count(self.n)}
 
     @property
     def _said_of_widest(self) -> str:

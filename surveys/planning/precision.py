@@ -24,7 +24,7 @@ from dpengine.central.counter import ContinualCounter
 from dpengine.contraction import Loss, shared_out
 from dpengine.estimates import CONFIDENCE, COUNTED, Noise, Variance, normal_quantile
 from dpengine.privacy import Neighbours
-from surveys.plan.content import ANSWERS, COMMON, PublicationTerms
+from surveys.plan.content import ANSWERS, PublicationTerms
 from surveys.planning.questions import QuestionAtEpsilon, forecast
 
 USUAL_REFRESHES = 52  # of a series that goes on for longer, its law is that of this refresh
@@ -102,17 +102,6 @@ def noise_of(
     return OneRelease(counts.laplace_or_none(strength and strength / beside, l1), people)
 
 
-def pure(epsilon: str) -> PublicationTerms:
-    """Return the terms of a publication that costs a pure ε, and is made once."""
-    return PublicationTerms(
-        epsilon=epsilon,
-        rule="when-closed",
-        smallest_batch=1,
-        counts=ANSWERS,
-        accounting=COMMON,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Precision:
     """Half of a 95 % interval by its parts: in shares of one, or a mean's own unit."""
@@ -121,11 +110,6 @@ class Precision:
     half: float
     variance: Variance
     plain: int  # plain answers that would be as precise
-
-    @property
-    def sampling(self) -> float:
-        """Return the half-width that comes of who happened to answer."""
-        return self.half * math.sqrt(self.variance.sampling / self.variance.total)
 
     @property
     def device(self) -> float:
@@ -158,7 +142,7 @@ def precision_of(
     """Return the precision of n answers, when a share `at` of people answer what is planned for."""
     if n < 1:
         raise ValueError(f"n must be 1 or more, got {n}")
-    noise = question.noise_left(publication.noise)
+    noise = question.channel.noise_left(publication.noise, question.neighbours)
     estimate = forecast(question.channel, n, at, noise)  # type: ignore[arg-type] # frozen values
     half, variance = (estimate.high - estimate.low) / 2, estimate.variance
     if isinstance(publication, OneRelease) and publication.people is not None:

@@ -5,32 +5,25 @@ towards privacy. What is planned for is one number of the question: the share of
 mean of the numbers.
 """
 
-import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Self
 
 from django.utils.translation import gettext as _
 
 from dpengine.estimates import Estimate, Noise
 from dpengine.local.channel import Channel, Learns
-from dpengine.privacy import Neighbours, epsilon_above
-from surveys.design import selectors as design
+from dpengine.privacy import Neighbours
 from surveys.design.calendars import calendar_of
-from surveys.design.goal import Topic
 from surveys.design.models import Question
-from surveys.design.questions import content_of
 from surveys.plan.content import PlanQuestion
 from surveys.plan.kinds import KINDS, PUBLICATION
 from surveys.planning.wording import decimal_text
 
 REMEMBERED = 4096  # estimates: a curve asks for the same ones again as a dial is turned
 HALF = Fraction(1, 2)
-NONE = "–"
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -50,32 +43,9 @@ class QuestionAtEpsilon:
     def channel(self) -> Channel:
         return self.content.channel
 
-    def noise_left(self, noise: Noise) -> Noise:
-        """Return the law of the noise in counts once they have the sum that is public."""
-        return self.channel.noise_left(noise, self.neighbours)
-
-    @property
-    def loss(self) -> Fraction:
-        """Return e^ε of one answer, exactly; 1 where the device changes nothing: no ε says it."""
-        return self.content.loss or Fraction(1)
-
-    @property
-    def epsilon(self) -> Decimal:
-        """Return the ε of the channel's integers, not the one that was asked for."""
-        return epsilon_above(self.loss)
-
     @property
     def is_mean(self) -> bool:
         return self.channel.learns is Learns.MEAN
-
-    @property
-    def is_distribution(self) -> bool:
-        return self.channel.learns is Learns.DISTRIBUTION
-
-    @property
-    def is_slow(self) -> bool:
-        """Tell whether its channel, or its interval, takes a tenth of a second to find."""
-        return self.is_mean or self.is_distribution
 
     @property
     def reach(self) -> int:
@@ -89,26 +59,6 @@ class QuestionAtEpsilon:
             return _("points")
         calendar = calendar_of(self.content)
         return _(calendar.steps()) if calendar else self.content.unit or _("units")
-
-    @property
-    def odds(self) -> design.Odds | None:
-        """Return the odds of the first choice that people see, from the channel's integers."""
-        if self.is_slow or self.content.is_cleartext:
-            return None
-        if self.channel.learns is Learns.TICKS:  # of the bit, once an option is picked
-            tick = self.channel.margins()[0]
-            return design.Odds(2, 1, tick.truth, tick.lie, HALF)
-        return design.odds_of(self.content)[self.content.shown_order[0]]
-
-    @property
-    def sent(self) -> str:
-        """Return the odds for a table: how often one's own answer is sent."""
-        odds = self.odds
-        if odds is None:
-            return NONE
-        if odds.choices == 2:
-            return f"{odds.own_said} : {odds.rest_said}"
-        return _("%(own)s of 100") % {"own": odds.own_said}
 
     def half_width_text(self, half: float) -> str:
         """Return a ± in points, or in the number's own unit with three digits that count; never
@@ -151,37 +101,6 @@ def part_asked(name: str, sets: Sequence[frozenset[str]], weights: Sequence[int]
     drawn = list(zip(sets, weights or [1] * len(sets), strict=True))
     held = sum(weight for each, weight in drawn if name in each)
     return Fraction(held, sum(weight for _set, weight in drawn)) if held else Fraction(1)
-
-
-@dataclass(frozen=True)
-class PlannedQuestion:
-    """A question that may have any ε. Its row need not be saved."""
-
-    row: Question
-    neighbours: Neighbours = Neighbours.CHANGE_ONE
-
-    @classmethod
-    def made_up(
-        cls,
-        kind: str,
-        *,
-        choices: int = 5,
-        least: int = 0,
-        most: int = 100,
-        wanted: str = "",
-        neighbours: Neighbours = Neighbours.CHANGE_ONE,
-    ) -> Self:
-        """Return a question of this kind that nobody has written yet."""
-        row = Topic(kind, choices, least, most, wanted).row
-        return cls(row, neighbours)
-
-    def at(self, epsilon: Decimal) -> QuestionAtEpsilon:
-        """Return the question with the channel that would be frozen at this ε. ValueError says
-        why there is none.
-        """
-        row = copy.copy(self.row)
-        row.epsilon, row.together = epsilon, ""  # by itself
-        return QuestionAtEpsilon(content_of(row), self.neighbours)
 
 
 def is_on_request(question: Question | PlanQuestion) -> bool:

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from dpengine.estimates import Estimate, clopper_pearson
+from dpengine.local.channel import Learns
 from dpengine.privacy import Neighbours
 from dpengine.randomness import Stream, system_stream
 from surveys.plan.content import PlanContent
@@ -63,19 +64,19 @@ class RehearsedQuestion:
 
     def report(self, answer: Answer, words: Stream) -> Any:
         """Return what one browser sends: the channel's own draw, or the answer as it is."""
-        content = self.question.content
-        return content.randomise(answer, words)
+        return self.question.content.randomise(answer, words)
 
     def estimates(self, reports: Sequence[Any]) -> list[Estimate]:
         """Return what would be published of these reports: packed, counted, given noise,
         estimated. Of a distribution, the parts of its scale, which hold whole bins.
         """
         channel, n = self.question.channel, len(reports)
-        noise = self.question.noise_left(self.publication.noise)
+        neighbours = self.question.neighbours
+        noise = channel.noise_left(self.publication.noise, neighbours)
         counts = channel.tally(channel.pack(reports))
-        vector = channel.released(counts, self.question.neighbours)
+        vector = channel.released(counts, neighbours)
         noisy = channel.noisy_counts(self.publication.draw(vector), n)
-        if not self.question.is_distribution:
+        if channel.learns is not Learns.DISTRIBUTION:
             return channel.estimates(noisy, n, noise)
         content = self.question.content
         return [

@@ -11,7 +11,7 @@ By hand    One yes/no question, ε = 2, 300 answers, 1.96 standard errors. One w
            7.6, 12.6, 18.0, 7.7, 9.4.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -126,6 +126,11 @@ def _widest(
     widths = precisions(
         planned, content.questions, int(study.expected or 0), content.drawn_sets, weights=weights
     )
+    return widest_share(widths)
+
+
+def widest_share(widths: Mapping[str, Precision]) -> Precision | None:
+    """Return the widest of the intervals of shares: what a study is worth at its weakest."""
     shares = [each for each in widths.values() if not each.is_mean]
     return max(shares, key=lambda each: each.half, default=None)
 
@@ -135,15 +140,10 @@ def _spent_in(planned: Study, study: Study, questions: Sequence[Question]) -> li
     many waves, or of an ε of its own each has its part.
     """
     asked = [copy(question) for question in questions]
-    found = sharing.spent(planned, asked)
-    if found is not None:
-        planned.asked = found.asked
-    for question in asked:
-        if found is None:
-            whole = terms.in_all_waves(study, question.epsilon)
-            question.epsilon = terms.in_a_wave(planned, whole)
-        else:
-            found.put_on(question)
+    sharing.spend(planned, asked)
+    for question in asked if planned.person is None else ():
+        whole = terms.in_all_waves(study, question.epsilon)
+        question.epsilon = terms.in_a_wave(planned, whole)
     return asked
 
 

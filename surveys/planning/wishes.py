@@ -17,15 +17,15 @@ from django.utils.translation import gettext as _
 
 from dpengine.local.ways import Importance
 from dpengine.privacy import epsilon_above, plain
-from surveys.design import selectors as design, terms
+from surveys.design import documents, selectors as design, terms
 from surveys.design.blocks import IMPORTANCES
-from surveys.design.goal import Goal, Outcome
+from surveys.design.goal import Goal, Outcome, Topic
 from surveys.design.models import Question, Study
+from surveys.design.questions import content_of
 from surveys.design.sharing import batch_for
 from surveys.plan.combinations import fits
-from surveys.plan.content import largest_loss
 from surveys.planning.forms import MAX_QUESTIONS, MIN_EPSILON, GoalForm, TopicForm, WeightForm
-from surveys.planning.scenarios import PlannedStudy, loss_of
+from surveys.planning.scenarios import PlannedStudy
 
 MAX_ROWS = 8
 GOAL = ("n", "epsilon", "half", "asked")
@@ -75,18 +75,18 @@ class Wishes:
         return all(each.form.is_valid() for each in self.checked())
 
     @property
-    def importances(self) -> list[Importance]:
-        """Return how much every question matters."""
-        raise NotImplementedError
+    def weighed(self) -> list[Checked]:
+        """Return the forms that say how much a question matters, or a row of them."""
+        return [each for each in self.checked() if isinstance(each.form, WeightForm)]
 
     @property
     def all_are_nice(self) -> bool:
-        return all(each is Importance.NICE for each in self.importances)
+        return all(each.form.cleaned_data["weight"] == "nice" for each in self.weighed)
 
     @property
     def query_that_matters(self) -> str:
         """Return the address where the first question is useful."""
-        raise NotImplementedError
+        return self.weighed[0].query_with("weight", "useful")
 
     @cached_property
     def goal(self) -> Goal | None:
@@ -139,10 +139,6 @@ class FreeWishes(Wishes):
     def too_many_rows(self) -> bool:
         return len(self.data.getlist("many")) > MAX_ROWS
 
-    @property
-    def can_grow(self) -> bool:
-        return len(self.rows) < MAX_ROWS
-
     def checked(self) -> Iterator[Checked]:
         yield from super().checked()
         for at, row in enumerate(self.rows):
@@ -156,14 +152,6 @@ class FreeWishes(Wishes):
     @property
     def questions(self) -> int:
         return sum(row.cleaned_data["many"] for row in self.rows)
-
-    @property
-    def importances(self) -> list[Importance]:
-        return [row.importance for row in self.rows]
-
-    @property
-    def query_that_matters(self) -> str:
-        return self.query_of_row(0, weight="useful")
 
     @property
     def fits(self) -> bool:
@@ -235,21 +223,13 @@ class StudyWishes(Wishes):
                 lambda name, value, question=question: self.query(**{_weight_of(question): value}),  # type: ignore[misc]
             )
 
-    @property
-    def importances(self) -> list[Importance]:
-        return [form.importance for _question, form in self.weights]
-
-    @property
-    def query_that_matters(self) -> str:
-        return self.query(**{_weight_of(self.planned.protected[0]): "useful"})
-
     @cached_property
     def unfit(self) -> list[tuple[Question, str]]:
         """Return the questions that cannot be asked yet, and why."""
         found = []
         for question in self.planned.protected:
             try:
-                self.planned.topic(question, Importance.USEFUL)
+                Topic.of(question, Importance.USEFUL)
             except ValueError as refusal:
                 found.append((question, str(refusal)))
         return found
@@ -258,7 +238,7 @@ class StudyWishes(Wishes):
     def goal(self) -> Goal | None:
         if not self.is_valid or self.unfit or self.all_are_nice:
             return None
-        topics = [self.planned.topic(each, form.importance) for each, form in self.weights]
+        topics = [Topic.of(each, form.importance) for each, form in self.weights]
         can_draw = fits(protects=str(self.planned.study.neighbours), asked="drawn")
         return replace(self.form.goal(topics, self.planned.kept), can_draw=can_draw)
 
@@ -269,13 +249,11 @@ def _weight_of(question: Question) -> str:
 
 def _present(planned: PlannedStudy) -> str:
     """Return the ε of a person as the draft has it, rounded up to a hundredth."""
-    sent_in = {each.name: each.together or each.name for each in planned.protected}
-    losses = {sent_in[each.name]: loss_of(each) for each in planned.protected}
-    known = {name: loss for name, loss in losses.items() if loss is not None}
-    if len(known) < len(losses):
+    try:
+        contents = [content_of(each) for each in planned.protected]
+    except (ValueError, TypeError):  # one cannot be asked yet
         return USUAL["epsilon"]
-    sets = [{sent_in[name] for name in each} for each in planned.sets]
-    epsilon = epsilon_above(largest_loss(sets or [known], known))
+    epsilon = epsilon_above(documents.loss_of_sets(contents, planned.sets))
     rounded = epsilon.quantize(Decimal("0.01"), ROUND_CEILING)
     return f"{plain(min(rounded, planned.limits[1])):f}"
 
@@ -293,7 +271,7 @@ class Planned:
 
     @classmethod
     def of_study(cls, planned: PlannedStudy, outcome: Outcome) -> Self:
-        given = bool(planned.central_only or planned.on_request)
+        given = len(planned.protected) < len(planned.questions)
         keeps_cap = given or planned.study.plans.exists()
         counts = terms.counts_answers(planned.study)
         return cls(outcome, keeps_cap, counts, planned.study)

@@ -8,12 +8,8 @@ from surveys.design.models import Plan, Unit
 from surveys.plan.content import PlanContent
 
 register = template.Library()
-
-
-@register.filter
-def neighbours(content: PlanContent) -> str:
-    """Return what two neighbouring sets of answers differ in."""
-    return wording.neighbours_of(content)
+register.filter("neighbours", wording.neighbours_of)
+register.filter("of_person", wording.of_person)
 
 
 @register.filter
@@ -26,12 +22,6 @@ def record(content: PlanContent) -> str:
 def whom(content: PlanContent) -> str:
     """Return what a publication's loss is about."""
     return wording.whom(content.unit)
-
-
-@register.filter
-def of_person(content: PlanContent) -> str:
-    """Return what one person can lose where one of their answers is protected."""
-    return wording.of_person(content)
 
 
 @register.filter

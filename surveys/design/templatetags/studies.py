@@ -11,6 +11,7 @@ from surveys.design import days, waves, wording
 from surveys.zones import UTC
 
 register = template.Library()
+register.filter("planned_waves", wording.waves_of)
 STEPS = {  # by the last part of the address, in the order in which they are used
     "plan": pgettext_lazy("step", "Plan"),
     "build": gettext_lazy("Build"),
@@ -50,12 +51,6 @@ def steps(study: Any, here: str) -> dict[str, list[Step]]:
 def has_next_wave(study: Any) -> bool:
     """Tell whether a wave after the newest one could publish anything."""
     return not waves.problem_of_next(study)
-
-
-@register.filter
-def planned_waves(content: Any) -> str:
-    """Say how many waves a Plan's study plans, and how chance falls in them."""
-    return wording.waves_of(content)
 
 
 @register.filter

@@ -246,19 +246,12 @@ def meant(sheet: str, head: str) -> str:
     """Return the column of ours that was meant by one that is nobody's; nothing if there is
     none.
     """
-    first = stem(head)
-    if first in KEPT[sheet] | MEANT or (
-        first in standard(sheet) and f"rr::{first}" not in KEPT[sheet]
-    ):
+    first, standard = stem(head), PYXFORM.get(sheet, set()) | OTHERS[sheet]
+    if first in KEPT[sheet] | MEANT or (first in standard and f"rr::{first}" not in KEPT[sheet]):
         return ""
     names = {name.removeprefix("rr::"): name for name in sorted(KEPT[sheet] | MEANT, reverse=True)}
     near = get_close_matches(first.lower().removeprefix("rr::"), names, 1, NEAR)
     return names[near[0]] if near else ""
-
-
-def standard(sheet: str) -> set[str]:
-    """Return the columns of a sheet that other programs know."""
-    return PYXFORM.get(sheet, set()) | OTHERS[sheet]
 
 
 def is_used(sheet: str, head: str, language: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from typing import IO
 
 import msgspec
-from django.utils.translation import gettext as _, ngettext
+from django.utils.translation import gettext as _, ngettext_lazy
 
 from surveys.design.models import FollowUps
 from surveys.drafting.drafts import StudyTexts, untaken
@@ -26,6 +26,7 @@ from surveys.drafting.xlsform.state import (
     Note,
     Reading,
     SheetRow,
+    label_and_hint,
 )
 from surveys.drafting.xlsform.workbooks import (
     SHEETS,
@@ -48,6 +49,16 @@ SELECT = re.compile(
     re.IGNORECASE,
 )
 ASKED = re.compile("[1-9][0-9]{0,2}")
+GO_WITH_ANSWER = ngettext_lazy(
+    "Row %(rows)s depends on its answer, and goes with it.",
+    "Rows %(rows)s depend on its answer, and go with it.",
+    "count",
+)
+GO_WITH_GROUP = ngettext_lazy(
+    "Row %(rows)s is in this group, and goes with it.",
+    "Rows %(rows)s stand in this group, and go with it.",
+    "count",
+)
 MAX_LENGTHS = {"title": 120, "organisation": 120, "purpose": 600, "contact": 200}
 
 
@@ -58,7 +69,7 @@ def read(upload: IO[bytes]) -> ImportedForm:
     try:
         sheets = rows_of(upload)
     except Unreadable as refusal:
-        return ImportedForm(problems=refusal.remarks)
+        return ImportedForm(problems=[refusal.remark])
     return read_sheets(sheets)
 
 
@@ -133,22 +144,13 @@ def _read_once(sheets: Sheets) -> Reading:
 
 def _say_what_goes(reading: Reading) -> None:
     """Name at each question, or group, that is refused those that go with it, in one line."""
-    for number, rows in reading.going.items():
-        text = ngettext(
-            "Row %(rows)s depends on its answer, and goes with it.",
-            "Rows %(rows)s depend on its answer, and go with it.",
-            len(rows),
-        )
-        said = text % {"rows": ", ".join(map(str, rows))}
-        reading.form.problems.append(remark("survey", number, "relevant", said))
-    for number, rows in reading.inside.items():
-        text = ngettext(
-            "Row %(rows)s is in this group, and goes with it.",
-            "Rows %(rows)s stand in this group, and go with it.",
-            len(rows),
-        )
-        said = text % {"rows": ", ".join(map(str, rows))}
-        reading.form.problems.append(remark("survey", number, "type", said))
+    for gone, column, text in (
+        (reading.going, "relevant", GO_WITH_ANSWER),
+        (reading.inside, "type", GO_WITH_GROUP),
+    ):
+        for number, rows in gone.items():
+            said = text % {"rows": ", ".join(map(str, rows)), "count": len(rows)}
+            reading.form.problems.append(remark("survey", number, column, said))
 
 
 def language_of(sheets: Sheets) -> str:
@@ -212,18 +214,19 @@ def _read_settings(reading: Reading, sheets: Sheets) -> None:
         for code in spoken.keys() - {reading.language}:
             translated = reading.form.translations.setdefault(code, {})
             translated[name] = spoken[code]  # type: ignore[literal-required]
-    follow_ups = row.get("rr::follow_ups")
+    text = _("Expected everybody or skip; it is “%(found)s”.")
+    follow_ups = row.one_of("rr::follow_ups", ["", *FollowUps.values], text)
     if follow_ups in FollowUps.values:
         texts["follow_ups"] = follow_ups
-    elif follow_ups:
-        text = _("Expected everybody or skip; it is “%(found)s”.")
-        row.problem("rr::follow_ups", text, found=follow_ups[:20])
     asked = row.get("rr::asked")
     if ASKED.fullmatch(asked):
         texts["asked"] = asked
     elif asked:
-        text = _("Expected how many questions each person is asked: 1 to 999; it is “%(found)s”.")
-        row.problem("rr::asked", text, found=asked[:20])
+        row.problem(
+            "rr::asked",
+            _("Expected how many questions each person is asked: 1 to 999; it is “%(found)s”."),
+            found=asked[:20],
+        )
     texts.setdefault("title", row.get("form_id")[:120] or _("Imported form"))
 
 
@@ -240,8 +243,9 @@ def _refuse_other_languages(reading: Reading, sheets: Sheets) -> None:
         reading.form.problems.append(remark("survey", 1, min(heads), text))
         reading.is_broken = True
     elif "label" in heads and is_foreign:
-        text = _("Left out: questions can be asked in English and Simplified Chinese.")
-        SheetRow(reading, "survey", 1, {}).problem("label", text)
+        SheetRow(reading, "survey", 1, {}).problem(
+            "label", _("Left out: questions can be asked in English and Simplified Chinese.")
+        )
 
 
 def _read_row(row: SheetRow) -> None:
@@ -313,10 +317,7 @@ def _drop_notes(reading: Reading) -> None:
 
 def _read_note(row: SheetRow) -> None:
     look_at_row(row)
-    texts, hints = row.texts("label"), row.texts("hint")
-    both = {
-        code: " ".join(filter(None, (texts.get(code), hints.get(code)))) for code in texts | hints
-    }
+    both = label_and_hint(row.texts("label"), row.texts("hint"))
     row.reading.notes.append(Note(row, both, row.conditions))
     row.remark("type", _("Its text is shown as help below the next question."))
 
@@ -341,13 +342,10 @@ def _begin_group(row: SheetRow, kind: str) -> None:
         name = NAME.sub("_", row.get("name", "m").lower()).strip("_")[:20] or "m"
         name = untaken(name, {question.group for question in reading.form.questions})
     elif (texts or hints) and kind == "group":
-        both = {
-            code: " ".join(filter(None, (texts.get(code), hints.get(code))))
-            for code in texts | hints
-        }
-        reading.notes.append(Note(row, both, [], is_title=True))
-        text = _("Groups are not shown: its text is shown as help below the first question.")
-        row.remark("label", text)
+        reading.notes.append(Note(row, label_and_hint(texts, hints), [], is_title=True))
+        row.remark(
+            "label", _("Groups are not shown: its text is shown as help below the first question.")
+        )
     reading.groups.append(Group(row, kind, name, texts, hints, is_refused=kind != "group"))
 
 
@@ -363,8 +361,7 @@ def _end_group(row: SheetRow, kind: str) -> None:
     if group.is_refused:
         reading.refused.add(row.number)
     elif group.kind != kind:
-        text = _("It ends a group of another kind than the one that was begun last.")
-        row.problem("type", text)
+        row.problem("type", _("It ends a group of another kind than the one that was begun last."))
         reading.refused |= set(range(group.row.number, row.number + 1))
 
 

@@ -18,7 +18,7 @@ from surveys.drafting.xlsform.expressions import (
     condition_of,
     range_of,
 )
-from surveys.drafting.xlsform.state import Choices, Group, Reading, SheetRow
+from surveys.drafting.xlsform.state import Choices, Reading, SheetRow
 from surveys.plan.kinds import CODE, CONDITIONS, SCALE, said_in
 
 IS_YES, IS_NO = {"yes", "y", "1", "true", "是"}, {"no", "n", "0", "false", "否"}
@@ -119,16 +119,21 @@ def _gone(reading: Reading, conditions: list[str]) -> int:
 def _score(row: SheetRow, question: QuestionDraft) -> None:
     """Make a scale whose mean is wanted the number that it is: its points count from 1."""
     if question.protection != "device" or question.may_decline or row.conditions:
-        text = _(
-            "A scale can have only a mean if it is randomised, asked of everyone "
-            "and without “Prefer not to say”."
+        row.problem(
+            "rr::wanted",
+            _(
+                "A scale can have only a mean if it is randomised, asked of everyone "
+                "and without “Prefer not to say”."
+            ),
         )
-        row.problem("rr::wanted", text)
     question.kind, question.wanted = "number", "mean"
     question.least, question.most = 1, len(question.choices.splitlines())
     if question.codes and question.codes.split() != [f"{at + 1}" for at in range(question.most)]:
-        text = _("The names of these choices are not kept: the mean counts them from 1: %(names)s")
-        row.remark_once("rr::wanted", text, names=", ".join(question.codes.split())[:300])
+        row.remark_once(
+            "rr::wanted",
+            _("The names of these choices are not kept: the mean counts them from 1: %(names)s"),
+            names=", ".join(question.codes.split())[:300],
+        )
     question.codes = ""
 
 
@@ -160,8 +165,9 @@ def look_at_row(row: SheetRow, *, asks: bool = False) -> bool:
         )
     for word in row.get("appearance").split():
         if word not in ("likert", "table-list", *DATES):
-            text = _("Left out: “%(word)s” only says how it looks.")
-            row.remark_once("appearance", text, word=word[:40])
+            row.remark_once(
+                "appearance", _("Left out: “%(word)s” only says how it looks."), word=word[:40]
+            )
     return False
 
 
@@ -257,15 +263,16 @@ def _read_choices(row: SheetRow, question: QuestionDraft, kind: str, rest: str) 
         question.kind = "likert"
         if matrix:
             question.group = matrix.name
-            question.group_text = _above(matrix).get(reading.language, "")
+            question.group_text = matrix.above.get(reading.language, "")
             matrix.row.refuse_long("label", question.group_text, 300)
     else:
         question.kind = "single"
         if is_scale:
-            text = _(
-                "“%(choice)s” is not a point of a scale. It is asked as a question of choices."
+            row.remark_once(
+                "type",
+                _("“%(choice)s” is not a point of a scale. It is asked as a question of choices."),
+                choice=", ".join(strange)[:80],
             )
-            row.remark_once("type", text, choice=", ".join(strange)[:80])
     _read_codes(row, question, choices)
     return choices
 
@@ -315,14 +322,6 @@ def _read_codes(row: SheetRow, question: QuestionDraft, choices: Choices) -> Non
                 "The names of these choices are not kept. Files have no as 0, yes as 1: %(names)s"
             )
         listed.remark_once("name", text, names=", ".join(names)[:300])
-
-
-def _above(matrix: Group) -> dict[str, str]:
-    """Return what stands above a table, in each language: its label, and its hint."""
-    return {
-        code: " ".join(filter(None, (matrix.texts.get(code), matrix.hints.get(code))))
-        for code in matrix.texts | matrix.hints
-    }
 
 
 def _begun(row: SheetRow, question: QuestionDraft, texts: dict[str, str]) -> dict[str, str]:
@@ -398,34 +397,48 @@ def _read_protection(row: SheetRow, question: QuestionDraft) -> None:
     except InvalidOperation:  # no number, or one that cannot be compared
         is_epsilon = False
     if not is_epsilon:
-        text = _("ε must be a number from 0.01 to 8; it is “%(found)s”.")
-        row.problem("rr::epsilon", text, found=written[:20])
-    question.protection = row.get("rr::protection", "device")
-    wanted = row.get("rr::wanted", "mean")
-    question.wanted = "mean" if question.kind == SCALE and wanted == SCORES else wanted
-    if question.protection not in Question.Protection.values:
-        row.problem("rr::protection", _("Expected device or publication."))
-    if question.wanted not in Question.Wanted.values:
-        row.problem("rr::wanted", _("Expected mean or distribution."))
+        row.problem(
+            "rr::epsilon",
+            _("ε must be a number from 0.01 to 8; it is “%(found)s”."),
+            found=written[:20],
+        )
+    question.protection = row.one_of(
+        "rr::protection",
+        Question.Protection.values,
+        _("Expected device or publication."),
+        default="device",
+    )
+    scores = [SCORES] if question.kind == SCALE else []
+    wanted = [*Question.Wanted.values, *scores]
+    question.wanted = row.one_of(
+        "rr::wanted", wanted, _("Expected mean or distribution."), default="mean"
+    ).replace(SCORES, "mean")
 
 
 def _read_way(row: SheetRow, question: QuestionDraft) -> None:
     """Read what a question is sent in and stays in with others, and how much it matters."""
     question.together, question.drawn_in = row.get("rr::together"), row.get("rr::drawn_in")
-    question.matters = row.get("rr::matters", "useful")
-    if question.matters not in Question.Matters.values:
-        text = _("Expected decisive, useful or nice; it is “%(found)s”.")
-        row.problem("rr::matters", text, found=question.matters[:20])
+    question.matters = row.one_of(
+        "rr::matters",
+        Question.Matters.values,
+        _("Expected decisive, useful or nice; it is “%(found)s”."),
+        default="useful",
+    )
     for column, name in (("rr::drawn_in", question.drawn_in), ("rr::together", question.together)):
         if name and not ANSWER.fullmatch(name):
-            text = _("A name has small letters, digits and _, a letter first; it is “%(found)s”.")
-            row.problem(column, text, found=name[:20])
+            row.problem(
+                column,
+                _("A name has small letters, digits and _, a letter first; it is “%(found)s”."),
+                found=name[:20],
+            )
     if not question.together:
         return
     is_one = question.kind in CONDITIONS and question.protection == "device"
     if not is_one or row.get("rr::wanted") == SCORES:
-        text = _("Only questions of one choice, changed on the device, can be sent as one answer.")
-        row.problem("rr::together", text)
+        row.problem(
+            "rr::together",
+            _("Only questions of one choice, changed on the device, can be sent as one answer."),
+        )
 
 
 def _read_condition(row: SheetRow, question: QuestionDraft) -> None:
@@ -463,14 +476,14 @@ def _no_condition(reading: Reading, stated: list[str], parsed: tuple[str, list[s
     for name in (name for each in stated for name in NAMED.findall(each)):
         other = reading.named.get(name)
         if other and other[0].kind == "multiple":
-            text = _(
+            return _(
                 "It depends on “%(name)s”, where several may be ticked: only one answer can be a "
                 "condition."
-            )
-            return text % {"name": name}
+            ) % {"name": name}
         if other and other[0].kind not in CONDITIONS:
-            text = _("It depends on “%(name)s”, a number: only a choice can be a condition.")
-            return text % {"name": name}
+            return _("It depends on “%(name)s”, a number: only a choice can be a condition.") % {
+                "name": name
+            }
     if parsed is None:
         return _(
             "A condition can be on one question only, and can only ask for answers: "
@@ -480,8 +493,9 @@ def _no_condition(reading: Reading, stated: list[str], parsed: tuple[str, list[s
     other = reading.named.get(name)
     is_known = name not in reading.doubled and other is not None and other[1] is not None
     if not is_known or not set(answers) <= set(other[1].names):  # type: ignore[index, union-attr]
-        text = _("It depends on “%(name)s”, which is not an earlier question with this answer.")
-        return text % {"name": name}
+        return _("It depends on “%(name)s”, which is not an earlier question with this answer.") % {
+            "name": name
+        }
     return ""
 
 
@@ -513,8 +527,11 @@ def _take(
         reading.doubled.add(wanted)
     reading.named[wanted] = (question, choices)
     for code in (code for code, said in helps.items() if said and code not in texts):
-        text = _("Left out: its question has no label in %(language)s.")
-        row.remark("hint", text, language=Language(code).label)
+        row.remark(
+            "hint",
+            _("Left out: its question has no label in %(language)s."),
+            language=Language(code).label,
+        )
     for code in texts.keys() - {own}:
         content: QuestionTexts = {
             "text": texts[code],
@@ -526,8 +543,8 @@ def _take(
             content["choices"] = [said.get(code, "") for said in choices.texts[:count]]
         if unit := units.get(code):
             content["unit"] = unit
-        if question.group and reading.matrix:
-            content["group"] = _above(reading.matrix).get(code, "")
+        if question.group and (matrix := reading.matrix):
+            content["group"] = matrix.above.get(code, "")
         translated = reading.form.translations.setdefault(code, {})
         translated.setdefault("questions", {})[question.name] = content
 

@@ -2,7 +2,7 @@
 was said of.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from django.utils.translation import gettext as _
@@ -56,6 +56,18 @@ class Group:
     texts: dict[str, str] = field(default_factory=dict)
     hints: dict[str, str] = field(default_factory=dict)
     is_refused: bool = False
+
+    @property
+    def above(self) -> dict[str, str]:
+        """Return what stands above a table, in each language."""
+        return label_and_hint(self.texts, self.hints)
+
+
+def label_and_hint(texts: dict[str, str], hints: dict[str, str]) -> dict[str, str]:
+    """Return a label with its hint, in each language."""
+    return {
+        code: " ".join(filter(None, (texts.get(code), hints.get(code)))) for code in texts | hints
+    }
 
 
 @dataclass(slots=True)
@@ -130,6 +142,13 @@ class SheetRow:
         if self._is_news(f"{column} {key or text}"):
             self.remark(column, text)
 
+    def one_of(self, column: str, words: Collection[str], text: str, default: str = "") -> str:
+        """Return the word in a cell; say that it cannot be if it is none of these."""
+        word = self.get(column, default)
+        if word not in words:
+            self.problem(column, text, found=word[:20])
+        return word
+
     def refuse_long(self, column: str, text: str, longest: int) -> None:
         if len(text) > longest:
             self.problem(column, _("It is longer than %(most)s characters."), most=longest)
@@ -161,25 +180,37 @@ class SheetRow:
                 continue
             found = plain(cell)
             if found.tags:
-                text = _("HTML is not shown, and was taken out: %(tags)s")
-                self.remark(head, text, tags=" ".join(found.tags)[:200])
+                self.remark(
+                    head,
+                    _("HTML is not shown, and was taken out: %(tags)s"),
+                    tags=" ".join(found.tags)[:200],
+                )
             if found.is_marked:
-                text = _("Shown as plain text: bold, italic, links and line breaks are left out.")
-                self.remark_once(head, text)
+                self.remark_once(
+                    head,
+                    _("Shown as plain text: bold, italic, links and line breaks are left out."),
+                )
 
     def look_at_heads(self) -> None:
         """Name each column once that is not taken, and refuse one that was meant to be another."""
         heads = replace(self, number=1)
         for head in filter(self._is_news, self.cells):
             if meant := columns.meant(self.sheet, head):
-                text = _("Unknown column “%(column)s”. Did you mean “%(meant)s”?")
-                heads.problem(head, text, column=head, meant=meant)
+                heads.problem(
+                    head,
+                    _("Unknown column “%(column)s”. Did you mean “%(meant)s”?"),
+                    column=head,
+                    meant=meant,
+                )
             elif columns.stem(head) not in columns.MEANT:
                 if reason := columns.left_out(self.sheet, head):
                     self.remark(head, reason)
                 elif self._names_no_language(head):
-                    text = _("This column names no language. Its texts are taken as %(language)s.")
-                    heads.remark(head, text, language=Language(self.reading.language).label)
+                    heads.remark(
+                        head,
+                        _("This column names no language. Its texts are taken as %(language)s."),
+                        language=Language(self.reading.language).label,
+                    )
         for head in columns.doubled(self.cells, self.reading.language):
             row = self if self.sheet == "survey" else heads
             row.problem(head, _("Another column says something else in the same language."))

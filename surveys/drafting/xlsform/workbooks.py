@@ -46,15 +46,11 @@ def remark(sheet: str, row: int, column: str, text: str) -> Remark:
 
 
 class Unreadable(Exception):
-    """The file cannot be read at all; the remarks say why."""
+    """The file cannot be read at all; the remark says why."""
 
-    def __init__(self, *remarks: Remark) -> None:
-        super().__init__(remarks)
-        self.remarks = list(remarks)
-
-
-def unreadable(text: str, where: str = "") -> Unreadable:
-    return Unreadable(Remark(where or _("The file"), text))
+    def __init__(self, text: str, where: str = "") -> None:
+        super().__init__(text)
+        self.remark = Remark(where or _("The file"), text)
 
 
 class Twice(str):
@@ -92,11 +88,11 @@ def rows_of(upload: IO[bytes]) -> Sheets:
     """Return the rows of a workbook's sheets, as texts."""
     raw = upload.read(MAX_FILE_BYTES + 1)
     if len(raw) > MAX_FILE_BYTES:
-        raise unreadable(_("It is larger than 2 MB."))
+        raise Unreadable(_("It is larger than 2 MB."))
     try:
         book = read_workbook(raw, seconds=SECONDS, columns=MAX_COLUMNS, only=SHEETS)
     except NotRead as refusal:
-        raise unreadable(_said(refusal.why)) from refusal
+        raise Unreadable(_said(refusal.why)) from refusal
     if len(book) == 1:
         book = [ReadSheet("survey", book[0].rows)]
     sheets: Sheets = {name: [] for name in SHEETS}
@@ -104,7 +100,7 @@ def rows_of(upload: IO[bytes]) -> Sheets:
         name = sheet.title.lower()
         sheets[name if name in SHEETS else sheet.title] = _rows(sheet)
     if not sheets["survey"]:
-        raise unreadable(_("It has no sheet “survey” with rows in it."))
+        raise Unreadable(_("It has no sheet “survey” with rows in it."))
     return sheets
 
 
@@ -117,8 +113,9 @@ def _said(why: Refusal) -> str:
         case Refusal.DAMAGED:
             return _("It is damaged, or not an .xlsx workbook. Save it again as .xlsx.")
         case Refusal.SHEETS:
-            text = _("It has more than %(most)s sheets. Save only the form’s sheets.")
-            return text % {"most": MOST_SHEETS}
+            return _("It has more than %(most)s sheets. Save only the form’s sheets.") % {
+                "most": MOST_SHEETS
+            }
         case Refusal.LARGE:
             return _("It holds more than a form needs. Save only the form’s sheets.")
 
@@ -130,10 +127,10 @@ def _rows(sheet: ReadSheet) -> list[Row]:
     for number, cells in sheet.rows:
         if number > MAX_ROWS + 1:
             text = _("It has more than %(most)s rows.") % {"most": MAX_ROWS}
-            raise unreadable(text, place(sheet.title))
+            raise Unreadable(text, place(sheet.title))
         if len(cells) > MAX_COLUMNS:
             text = _("It has more than %(most)s columns.") % {"most": MAX_COLUMNS}
-            raise unreadable(text, place(sheet.title, number))
+            raise Unreadable(text, place(sheet.title, number))
         if number == 1:
             heads = [head_of(" ".join(cell.split())) for cell in cells]
         else:

@@ -2,9 +2,6 @@
 several studies, with caps that hold for all of these together.
 """
 
-import datetime
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -15,17 +12,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from dpengine.privacy import exponential_above
-from surveys.actor import actor
 from surveys.design import selectors as design, wording
 from surveys.design.models import Panel
 from surveys.design.panels import create_panel, edit_panel
-from surveys.design.refusals import NotDecided
-from surveys.design.site import problems_of_limits, set_site_limits
+from surveys.design.site import set_site_limits
 from surveys.guesses import guesses
 from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import Statement
 from surveys.limits import amendments
 from surveys.limits.site_forms import PanelForm, SiteForm
+from surveys.people.access import author
 from surveys.people.models import Right
 from surveys.people.selectors import may
 
@@ -42,7 +38,7 @@ def site(request: HttpRequest) -> HttpResponse:
     form = SiteForm(request.POST if request.method == "POST" else None, limits=limits)
     if form.is_valid():
         with form.refusals():
-            set_limits(**form.cleaned_data, who=actor(request))
+            set_site_limits(**form.cleaned_data, **author(request))
             messages.success(
                 request, _("Saved, and written in the ledger. What is open stays as it is.")
             )
@@ -68,12 +64,6 @@ def site(request: HttpRequest) -> HttpResponse:
         ],
     }
     return render(request, "limits/site.html", context, status=422 if form.errors else 200)
-
-
-def set_limits(*, who: str, why: str, **limits: Any) -> None:
-    if problems := problems_of_limits(**limits):
-        raise NotDecided(problems)
-    set_site_limits(**limits, who=who, why=why, now=datetime.datetime.now(datetime.UTC))
 
 
 def panel_or_refusal(request: HttpRequest, slug: str) -> Panel:
@@ -141,9 +131,8 @@ def panel(request: HttpRequest, slug: str) -> HttpResponse:
             saved = edit_panel(
                 panel_id=subject.pk,
                 new=form.terms,
-                who=actor(request),
                 why=form.cleaned_data.get("why", ""),
-                now=datetime.datetime.now(datetime.UTC),
+                **author(request),
             )
             messages.success(request, _("Saved."))
             return redirect("limits:panel", saved.slug)

@@ -3,7 +3,6 @@
 An amendment's page says what it does and asks why; it is made when that is told.
 """
 
-import datetime
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,13 +10,12 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from dpengine.privacy import epsilon_above
-from surveys.actor import actor
 from surveys.design import limit_changes, revisions, selectors as design, terms, wording
 from surveys.design.merging import Conflict, merge
 from surveys.design.models import Study
@@ -31,36 +29,33 @@ from surveys.limits.forms import PREFIX, DraftForm
 from surveys.limits.presenters import Spending
 from surveys.limits.views.site import panel_or_refusal
 from surveys.people import selectors as people
+from surveys.people.access import author, of_study, require
 from surveys.people.models import Right
 from surveys.planning import selectors as planning
 
 
-@never_cache
-@login_required
+@of_study(Right.READ)
 @require_http_methods(["GET", "HEAD", "POST"])
-def study(request: HttpRequest, slug: str) -> HttpResponse:
-    subject = get_object_or_404(people.studies_of(request.user), slug=slug)
-    if subject.plan is None and not subject.is_retired:
-        return draft(request, subject)
+def study(request: HttpRequest, study: Study) -> HttpResponse:
+    if study.plan is None and not study.is_retired:
+        return draft(request, study)
     if request.method == "POST":
         messages.error(
             request, _("This study is open, or was: its terms stay. Nothing was changed.")
         )
-        return redirect("limits:study", slug)
-    plan = design.latest_plan(slug)
+        return redirect("limits:study", study.slug)
+    plan = design.latest_plan(study.slug)
     sizes = {str(size): size for size in range(1, risk.MAX_HOUSEHOLD + 1)}
     household = sizes.get(request.GET.get("household", ""), USUAL_HOUSEHOLD)
-    shown = risk.of_plan(subject, plan.content if plan else None, household=household)
-    context = context_of(request, subject, shown) | {"plan": plan, "household": household}
+    shown = risk.of_plan(study, plan.content if plan else None, household=household)
+    context = context_of(request, study, shown) | {"plan": plan, "household": household}
     return render(request, "limits/study.html", context)
 
 
 def draft(request: HttpRequest, study: Study) -> HttpResponse:
     may_edit = people.may(request.user, Right.EDIT, study)
-    if request.method == "POST" and not may_edit:
-        raise PermissionDenied(
-            _("To change a draft’s limits you need the role of an editor of this study.")
-        )
+    if request.method == "POST":
+        require(Right.EDIT, request, study)
     powers = {
         "may_set_limits": people.may(request.user, Right.SET_LIMITS),
         "may_choose_panel": people.may(request.user, Right.MANAGE_STUDIES),
@@ -94,17 +89,17 @@ def draft(request: HttpRequest, study: Study) -> HttpResponse:
         form.errors.pop("why", None)
     if shares:
         form.share()
-    proposed = form.proposed()
+    proposed, questions = form.proposed()
     household = form.cleaned_data.get("household") or USUAL_HOUSEHOLD
-    shown = risk.of_draft(proposed, form.proposed_questions(), household=household)
+    shown = risk.of_draft(proposed, questions, household=household)
     context = context_of(request, proposed, shown) | {
         "form": form,
         "dials": [
             (question, None if question.is_cleartext else form[PREFIX + question.name])
             for question in shown.questions
         ],
-        "protections": risk.protections(shown, form.questions) if "unit" in form.fields else [],
-        "prices": planning.prices(proposed, form.proposed_questions()),
+        "protections": risk.protections(shown, questions) if "unit" in form.fields else [],
+        "prices": planning.prices(proposed, questions),
         "may_edit": may_edit,
         "only_look": only_look and not shares,
         "conflicts": conflicts,
@@ -140,9 +135,8 @@ def _decide(
                 epsilons=form.epsilons,
                 new=form.terms,
                 **powers,
-                who=actor(request),
                 why=form.cleaned_data["why"],
-                now=datetime.datetime.now(datetime.UTC),
+                **author(request),
             )
     return form, merged.conflicts, str(since.number)
 
@@ -189,26 +183,22 @@ def shares_of(request: HttpRequest, study: Study) -> list[dict[str, Any]]:
     ]
 
 
-@never_cache
-@login_required
+@of_study(Right.READ)
 @require_http_methods(["GET", "HEAD", "POST"])
-def amend_study(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    study = get_object_or_404(people.studies_of(request.user), slug=slug)
+def amend_study(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     amendment = named(name, amendments.OF_STUDY)
-    return amend(request, amendment, study, study.title, redirect("limits:study", slug))
+    return amend(request, amendment, study, study.title, redirect("limits:study", study.slug))
 
 
-@never_cache
-@login_required
+@of_study(Right.READ)
 @require_http_methods(["GET", "HEAD", "POST"])
-def amend_share(request: HttpRequest, slug: str, key: int, name: str) -> HttpResponse:
+def amend_share(request: HttpRequest, study: Study, key: int, name: str) -> HttpResponse:
     """Amend a researcher's budget within a study's."""
-    study = get_object_or_404(people.studies_of(request.user), slug=slug)
     amendment = named(name, amendments.OF_SHARE)
     shares = {account.budget.pk: account.budget for account in ledger.shares_of(study.budget_id)}
     if key not in shares:
         raise Http404("no share of this study's budget has this number")
-    return amend(request, amendment, shares[key], study.title, redirect("limits:study", slug))
+    return amend(request, amendment, shares[key], study.title, redirect("limits:study", study.slug))
 
 
 @never_cache
@@ -246,8 +236,7 @@ def amend(
     form = amendment.form(data, budget=amendment.budget(subject))
     if form.is_valid():
         with form.refusals(amendment.field):
-            now = datetime.datetime.now(datetime.UTC)
-            amendment.make(subject, form.cleaned_data, who=actor(request), now=now)
+            amendment.make(subject, form.cleaned_data, **author(request))
             messages.success(request, str(amendment.done))
             leads_to = amendment.leads_to
             return back if leads_to is None else redirect(leads_to(form.cleaned_data))

@@ -36,10 +36,6 @@ class Part:
     id: str
     is_hidden: bool
 
-    @property
-    def options(self) -> list[tuple[str, str]]:
-        return getattr(self.field.field, "choices", [])
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -52,8 +48,10 @@ def rows(wishes: FreeWishes, path: str) -> list[Row]:
     numbers = range(len(wishes.rows))
     found = []
     for at, form in enumerate(wishes.rows):
-        hidden = {"choices"} - ({"choices"} if form.has_choices else set())
-        parts = [Part(field, f"{field.name}_{at + 1}", field.name in hidden) for field in form]
+        parts = [
+            Part(field, f"{field.name}_{at + 1}", field.name == "choices" and not form.has_choices)
+            for field in form
+        ]
         rest = [number for number in numbers if number != at]
         found.append(Row(parts, f"{path}?{wishes.query_with_rows(rest)}" if rest else ""))
     return found
@@ -70,8 +68,8 @@ def labels(wishes: StudyWishes) -> list[tuple[str, str]]:
 
 def with_another(wishes: FreeWishes, path: str) -> str:
     """Return the address with one row more; nothing where there are enough."""
-    count_of = len(wishes.rows)
-    return f"{path}?{wishes.query_with_rows(range(count_of + 1))}" if wishes.can_grow else ""
+    number = len(wishes.rows) + 1
+    return f"{path}?{wishes.query_with_rows(range(number))}" if number <= MAX_ROWS else ""
 
 
 # What was typed and cannot be worked out

@@ -2,24 +2,22 @@
 study's at /studies/<slug>/plan/.
 """
 
-import datetime
 import time
 
-from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from surveys.actor import actor
 from surveys.brakes import Places, place_of
 from surveys.design import revisions
 from surveys.design.drafts import set_protections
+from surveys.design.models import Study
 from surveys.design.refusals import CannotOpen, Refused
 from surveys.people import selectors as people
+from surveys.people.access import author, of_study
 from surveys.people.models import Right
 from surveys.planning.presenters import box
 from surveys.planning.presenters.planner import Plan, changes
@@ -83,18 +81,16 @@ def _page(
     return response
 
 
-@never_cache
-@login_required
+@of_study(Right.READ)
 @require_safe
-def study(request: HttpRequest, slug: str) -> HttpResponse:
+def study(request: HttpRequest, study: Study) -> HttpResponse:
     """Plan a study's questions, together."""
-    planned = PlannedStudy(get_object_or_404(people.studies_of(request.user), slug=slug))
-    is_draft = planned.study.plan is None and not planned.study.is_retired
+    planned, is_draft = PlannedStudy(study), study.plan is None and not study.is_retired
     context: dict[str, object] = {
-        "study": planned.study,
+        "study": study,
         "planned": planned,
         "is_draft": is_draft,
-        "may_save": is_draft and people.may(request.user, Right.EDIT, planned.study),
+        "may_save": is_draft and people.may(request.user, Right.EDIT, study),
         "saved": "saved" in request.GET,
     }
     if not planned.protected:
@@ -106,18 +102,14 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     return _page(request, "planning/study.html", wishes, found, labels, context)
 
 
-@never_cache
-@login_required
+@of_study(Right.EDIT)
 @require_POST
-def save(request: HttpRequest, slug: str) -> HttpResponse:
+def save(request: HttpRequest, study: Study) -> HttpResponse:
     """Keep the plan in the draft, once confirmed: it is worked out anew from what was typed."""
-    study = get_object_or_404(people.studies_of(request.user), slug=slug)
-    if not people.may(request.user, Right.EDIT, study):
-        raise PermissionDenied(_("Saving a plan needs the right to edit this study."))
     revision = revisions.read(study)
     planned = PlannedStudy(study)
     wishes = StudyWishes.of_study(planned, request.POST)
-    back = reverse("planning:study", args=[slug])
+    back = reverse("planning:study", args=[study.slug])
     problems = [each.text for each in box.problems(wishes, back)]
     found = Planned.of_study(planned, wishes.outcome) if wishes.outcome else None
     overtaken = None
@@ -164,7 +156,6 @@ def _keep(
         ways={
             question.name: way for question, way in zip(planned.protected, found.ways, strict=True)
         },
-        who=actor(request),
         why=_("planned for %(n)s answers") % {"n": count(found.outcome.goal.n)},
-        now=datetime.datetime.now(datetime.UTC),
+        **author(request),
     )

@@ -10,12 +10,10 @@ and one rehearsal, and a rehearsal that takes too long is given up.
 import datetime
 import time
 
-from django.contrib.auth.decorators import login_required
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import reselect, reswap, retarget
 from msgspec import ValidationError, convert, to_builtins
@@ -23,7 +21,9 @@ from msgspec import ValidationError, convert, to_builtins
 from surveys.design import documents
 from surveys.design.models import Study
 from surveys.design.readiness import Readiness
-from surveys.people import selectors as people
+from surveys.design.sharing import USUAL_EXPECTED
+from surveys.people.access import of_study
+from surveys.people.models import Right
 from surveys.plan.content import PlanContent, Unsound, canonical, digest, to_document
 from surveys.plan.verification import verify
 from surveys.planning.forms import MAX_PEOPLE, MIN_PEOPLE, RehearsalForm
@@ -31,19 +31,16 @@ from surveys.planning.population import population_of
 from surveys.planning.presenters.rehearsal import results_of
 from surveys.planning.questions import is_on_request
 from surveys.planning.rehearsal import Record, Rehearsal, TooLong, within
-from surveys.planning.scenarios import PlannedStudy
 
 SALT = "surveys.planning.rehearsal"
 MOST_SECONDS = 15.0  # of processor time, of one rehearsal
 STEP_SECONDS, LONG_STEP_SECONDS = 1.0, 10.0  # the longer where a person asks for the next one
 
 
-@never_cache
-@login_required
+@of_study(Right.READ)
 @require_http_methods(["GET", "HEAD", "POST"])
-def rehearse(request: HttpRequest, slug: str) -> HttpResponse:
+def rehearse(request: HttpRequest, study: Study) -> HttpResponse:
     """Rehearse a study with made-up people: one step, if this browser asks for steps."""
-    study = get_object_or_404(people.studies_of(request.user), slug=slug)
     context: dict[str, object] = {
         "study": study,
         "is_draft": study.plan is None and not study.is_retired,
@@ -59,7 +56,7 @@ def rehearse(request: HttpRequest, slug: str) -> HttpResponse:
             "No question of this study is published by its rule: there is nothing to simulate."
         )
         return _on_the_page(request, context)
-    usual = min(max(PlannedStudy(study).expected, MIN_PEOPLE), MAX_PEOPLE)
+    usual = min(max(study.expected or USUAL_EXPECTED, MIN_PEOPLE), MAX_PEOPLE)
     form = RehearsalForm(
         request.POST if request.method == "POST" else None,
         questions=questions,

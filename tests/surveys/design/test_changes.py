@@ -11,7 +11,7 @@ from surveys.design import changes, services, terms
 from surveys.design.changes import record_changes
 from surveys.design.models import Delta, DraftChange, Panel, Question, Study
 from surveys.design.refusals import Refused
-from surveys.ledger import selectors as ledger
+from surveys.ledger import selectors as ledger, services as ledger_services
 from surveys.ledger.models import Entry, Kind
 from tests.conftest import NOW
 
@@ -127,7 +127,12 @@ def test_a_lowered_cap_holds_in_the_ledger_and_in_the_next_wave(draft, delta, le
 def test_the_cap_of_an_older_budget_is_lowered_in_rho_and_its_study_goes_on(draft, monkeypatch):
     Study.objects.filter(pk=draft.pk).update(cap_delta=Delta.SIX)
     older = {"rho": terms.rho_within(Decimal(2), Delta.SIX), "delta": Fraction(Delta.SIX) / 2}
-    monkeypatch.setattr(terms, "budget_cap", lambda _: older)
+    open_budget = ledger_services.open_budget
+    monkeypatch.setattr(
+        ledger_services,
+        "open_budget",
+        lambda **parts: open_budget(**{**parts, "epsilon": None, **older}),
+    )
     first = services.open_study(why="A test.", study_id=draft.pk, **BY)
     assert (first.study.budget.pure_epsilon, first.study.budget.measure) == (None, "ρ")
     services.lower_cap(study_id=draft.pk, new=Decimal("1.25"), why="asked by the board", **BY)

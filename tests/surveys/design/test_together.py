@@ -105,7 +105,7 @@ def test_pages_of_a_draft_say_what_is_sent(draft):
     assert found.loss == content.loss
     assert found.loss_of_record == content.loss
     by_name = {each.name: each for each in found.questions}
-    assert by_name["smoked"].sent_in == by_name["drank"].sent_in == "as_one_1"
+    assert by_name["smoked"].question.sent_in == by_name["drank"].question.sent_in == "as_one_1"
     assert by_name["smoked"].loss == content.blocks[0].loss
     odd = consequence_of(questions[0]).odds[0]
     assert odd.choices == 6, "the odds are those of the combination"

@@ -107,9 +107,8 @@ def test_what_cannot_be_planned_is_refused_with_what_to_change(fields, told):
     study = drafted()
     Study.objects.filter(pk=study.pk).update(**fields)
     study.refresh_from_db()
-    said = " ".join(
-        terms.problems_within(study, study.questions.all(), services.site.present_limits())
-    )
+    found = terms.named_problems(study, study.questions.all(), services.site.present_limits())
+    said = " ".join(problem for _field, problem in found)
     assert told in said
     with pytest.raises(CannotOpen, match=re.escape(told)):
         opened(study)

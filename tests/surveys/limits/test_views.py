@@ -238,7 +238,7 @@ def test_saving_writes_a_line_for_each_term_that_changed(editor, draft):
         ({"epsilon-copied": "lots"}, "This must be a number."),
         ({"epsilon-copied": "NaN"}, "This must be a number."),
         ({"epsilon-copied": ""}, "This is needed."),
-        ({"cap": "9"}, "A cap must be at most 8 on this site; it is 9."),
+        ({"cap": "9"}, "The cap must be at most the site’s limit of 8; it is 9."),
         ({"cap": "0.5"}, "One publication must cost at most the cap of 0.5; it is 1."),
         ({"cap": "1e99"}, "This number is too long."),
         ({"retires_on": "soon"}, "This must be a day"),

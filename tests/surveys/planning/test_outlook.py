@@ -17,7 +17,7 @@ from surveys.invited import services as invited
 from surveys.invited.lists import Entry as OnList
 from surveys.ledger.models import Entry
 from surveys.people.models import Role
-from surveys.planning.outlook import Outlook, outlook
+from surveys.planning.outlook import WANTED, Outlook, outlook
 from surveys.planning.population import population_of, usual
 from surveys.planning.rehearsal import Rehearsal
 from tests.conftest import NOW
@@ -71,9 +71,11 @@ def test_it_is_said_in_a_line_with_what_would_be_enough(db):
 def test_what_is_enough_is_enough_and_a_tenth_less_is_not(db, questions):
     found = of(drafted(questions, expected=50))
     content = found.content
-    assert Outlook(content, found.enough).has_enough
+    enough = Outlook(content, found.enough)
+    assert not enough.is_too_few
+    assert enough.part <= WANTED
     less = Outlook(content, int(found.enough * 0.9))
-    assert not less.has_enough
+    assert less.is_too_few or less.part > WANTED
 
 
 def test_a_mean_is_little_where_it_is_wider_than_a_quarter_of_its_range(db):

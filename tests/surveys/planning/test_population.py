@@ -17,8 +17,8 @@ from surveys.planning.population import (
     rows_of,
     usual,
 )
-from surveys.planning.questions import PlannedQuestion
 from tests.plans import whole
+from tests.surveys.planning.made_up import PlannedQuestion
 
 PEOPLE = 4000  # a share's standard error is at most .8 points: 4 points are five of them
 

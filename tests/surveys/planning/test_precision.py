@@ -12,11 +12,12 @@ from dpengine.privacy import Neighbours
 from dpengine.randomness import below, system_stream
 from surveys.aggregation import selectors as aggregation
 from surveys.design import services as design
-from surveys.planning.precision import LastRefresh, OneRelease, noise_of, precision_of, pure
-from surveys.planning.questions import HALF, PlannedQuestion, QuestionAtEpsilon, forecast
+from surveys.planning.precision import LastRefresh, OneRelease, noise_of, precision_of
+from surveys.planning.questions import HALF, QuestionAtEpsilon, forecast
 from surveys.planning.rehearsal import RehearsedQuestion
 from surveys.releases import selectors as releases
 from tests.conftest import NOW, QUESTIONS, STUDY
+from tests.surveys.planning.made_up import PlannedQuestion, pure
 
 EPSILON = Decimal(1)
 RUNS = 60
@@ -66,7 +67,9 @@ def test_its_layers_telescope_and_the_publication_is_counted(name):
     precision = precision_of(
         question, noise_of(question, [None, None, None, None], pure("0.5")), 1000, HALF
     )
-    assert 0 < precision.sampling < precision.device < precision.half
+    assert precision.variance.sampling > 0
+    assert precision.variance.device > 0
+    assert precision.device < precision.half
     assert (
         precision.half > precision_of(question, noise_of(question, [], pure("8")), 1000, HALF).half
     )
@@ -146,7 +149,7 @@ def test_it_is_the_law_that_the_release_of_every_question_draws_with(terms):
         question = QuestionAtEpsilon(part.question, part.tally.neighbours)
         law = noise_of(question, others, plan.content.of_shares)
         assert law.noise == part.mechanism
-        assert question.noise_left(law.noise) == part.noise
+        assert question.channel.noise_left(law.noise, question.neighbours) == part.noise
 
 
 @pytest.mark.django_db
@@ -160,7 +163,7 @@ def test_it_is_the_law_of_the_last_refresh_where_all_are_paid_on_the_first_day()
         assert isinstance(law, LastRefresh)
         assert law.counter == part.counter
         assert law.noise == part.counter.noise(8)
-        assert question.noise_left(law.noise) == part.at(8).noise
+        assert question.channel.noise_left(law.noise, question.neighbours) == part.at(8).noise
 
 
 def test_a_draw_differs_from_the_counts_by_its_noise_only():

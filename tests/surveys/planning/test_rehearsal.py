@@ -15,10 +15,10 @@ from dpengine.randomness import system_stream
 from surveys.ledger.models import Entry
 from surveys.plan.content import read
 from surveys.planning.population import Population, population_of, usual
-from surveys.planning.questions import PlannedQuestion
 from surveys.planning.rehearsal import Record, Rehearsal, RehearsedQuestion
 from surveys.releases.models import Release
 from tests.plans import whole
+from tests.surveys.planning.made_up import PlannedQuestion
 
 KINDS = {
     "yes_no": PlannedQuestion.made_up("yes_no"),

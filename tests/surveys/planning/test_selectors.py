@@ -7,8 +7,9 @@ import pytest
 from dpengine.privacy import Neighbours
 from surveys.design.questions import content_of
 from surveys.planning import selectors
-from surveys.planning.precision import noise_of, precision_of, pure
+from surveys.planning.precision import noise_of, precision_of
 from surveys.planning.questions import HALF, QuestionAtEpsilon, others_of
+from tests.surveys.planning.made_up import pure
 
 
 @pytest.mark.django_db

@@ -134,6 +134,20 @@ class Environment:
 
         return self._read(name, "", parse, "an origin such as https://tickets.example.org")
 
+    def contact(self, name: str) -> str:
+        """Return the link by which people reach the operator, or nothing."""
+
+        def parse(text: str) -> str:
+            if re.fullmatch(r"https://[^\s\"<>]+", text):
+                return text
+            if re.fullmatch(r"[^\s@\"<>]+@[^\s@\"<>]+", text):
+                return f"mailto:{text}"
+            raise ValueError
+
+        return self._read(
+            name, "", parse, "an email address, or an address that starts with https://"
+        )
+
     def zone(self, name: str) -> str:
         """Return a time zone that a study can have, UTC by default."""
 

@@ -21,6 +21,7 @@ NAMES = (
     "ethics-section",
     "data-requests",
     "questions",
+    "accessibility",
 )
 TO_A_GUIDE = re.compile(r"\]\(([a-z-]+)\.md\)")
 

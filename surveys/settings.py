@@ -354,6 +354,7 @@ EMAIL_CONFIGURED = bool(env.text("EMAIL_URL"))
 vars().update(env.email("EMAIL_URL"))
 EMAIL_TIMEOUT = 10  # seconds
 ALARMS_TO = env.names("CANDOR_ALARMS_TO")
+CONTACT = env.contact("CANDOR_CONTACT")
 # Letters to people on lists: so many a second, 0: as fast as the server takes them; and where those
 # that come back go.
 LETTERS_A_SECOND = env.whole("CANDOR_LETTERS_A_SECOND", 2, least=0, most=1000)

@@ -7,7 +7,7 @@ from django.urls.converters import IntConverter
 from django.views.decorators.csrf import csrf_exempt
 from django.views.i18n import set_language
 
-from surveys import guides
+from surveys import guides, well_known
 from surveys.promises import promises
 
 # No column holds more digits: a longer number is nothing's, in the addresses of others' packages
@@ -30,6 +30,8 @@ urlpatterns = [
     path("language/", csrf_exempt(set_language), name="set_language"),
     path("api/v1/", include("surveys.api.urls")),
     path("promises/", promises, name="promises"),
+    path("robots.txt", well_known.robots, name="robots"),
+    path(".well-known/security.txt", well_known.security, name="security"),
     path("help/", guides.contents, name="help"),
     path("help/<slug:name>/", guides.read, name="guide"),
     path("accounts/", include("allauth.urls")),

@@ -1,8 +1,9 @@
-"""What every page has: the version, and the menu of who runs the site."""
+"""What every page has: the version, the contact, and the menu of who runs the site."""
 
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import Promise, SimpleLazyObject
@@ -34,7 +35,11 @@ def site_menu(request: HttpRequest) -> dict[str, Any]:
     """Offer what an admin may open. Health has a mark where the last look found something wrong: a
     worker looks every few minutes, and no page does.
     """
-    return {"site_menu": SimpleLazyObject(lambda: _links(request)), "version": __version__}
+    return {
+        "site_menu": SimpleLazyObject(lambda: _links(request)),
+        "version": __version__,
+        "contact": settings.CONTACT,
+    }
 
 
 def _links(request: HttpRequest) -> list[Link]:

@@ -59,6 +59,8 @@ EVERYONE = {
     "set_language",
     "promises",
     "help",
+    "robots",
+    "security",
     "guide",
     "planning:free",
     "registry:list",

@@ -1,7 +1,7 @@
 """The house in numbers, against its ceilings: a feature that needs more says what goes.
 
     python tools/measure.py            what there is; it ends with 1 where a ceiling is too low
-    python tools/measure.py --write    set the ceilings to what there is, in tens
+    python tools/measure.py --write    set the ceilings of statements to what there is, in tens
 
 A statement is one of Python's, without docstrings and imports, so that neither wrapping nor
 deleting words changes the count; expressions a statement keep lines from being squeezed. Rooms are
@@ -96,7 +96,8 @@ def main(words: list[str]) -> int:
         written = ["# Written by tools/measure.py --write. A ceiling that rises needs a reason in"]
         written += ["# its commit.", "", "[counts]"]
         written += [f'"{name}" = {-10 * (-counts[name] // 10)}' for name in sorted(counts)]
-        written += ["", "[expressions]", *(f"{name} = {expressions[name]}" for name in expressions)]
+        first = tomllib.loads(CEILINGS.read_text(encoding="utf-8"))["expressions"]
+        written += ["", "[expressions]", *(f"{name} = {first[name]}" for name in expressions)]
         CEILINGS.write_text("\n".join([*written, ""]), encoding="utf-8")
     for name, count in sorted(counts.items(), key=lambda pair: -pair[1]):
         print(f"{count:6} {name}")

@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from tools import measure
 from tools.measure import HOUSE, counted, over, room, statements
 
 
@@ -53,3 +54,12 @@ def test_the_house_has_a_ceiling_for_each_room():
     counts, _expressions = counted()
     text = (HOUSE / "tools" / "ceilings.toml").read_text(encoding="utf-8")
     assert [name for name in counts if f'"{name}" = ' not in text] == []
+
+
+def test_writing_ceilings_does_not_allow_denser_statements(tmp_path, monkeypatch, capsys):
+    ceilings = tmp_path / "ceilings.toml"
+    monkeypatch.setattr(measure, "CEILINGS", ceilings)
+    ceilings.write_text("[counts]\n[expressions]\ndpengine = 1.5\nsurveys = 1.25\n")
+    assert measure.main(["--write"]) == 1
+    assert "dpengine = 1.5\nsurveys = 1.25\n" in ceilings.read_text()
+    assert "surveys: " in capsys.readouterr().err

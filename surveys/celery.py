@@ -3,7 +3,6 @@
 import os
 from typing import Any
 
-import structlog
 from celery import Celery, beat
 from celery.signals import beat_init, celeryd_init
 
@@ -13,19 +12,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "surveys.settings")
 os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")  # Django's, which load all views: 30 MB
 
 
-class Named(InTurn):
-    """A task whose log lines say which it is."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        with structlog.contextvars.bound_contextvars(task=self.name, task_id=self.request.id):
-            return super().__call__(*args, **kwargs)
-
-
 # A worker's own scheduler (`-B`) is a thread of it: killed alone, a process would stay away, and it
 # takes 50 MB. There is no public name for it; Celery's version is pinned.
 beat._Process = None  # type: ignore[assignment, misc]
 
-app = Celery("surveys", task_cls=Named)
+app = Celery("surveys", task_cls=InTurn)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

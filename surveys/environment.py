@@ -22,7 +22,6 @@ SERVER_SCHEMES = ("postgres", "postgresql")
 DATABASE_SCHEMES = ("sqlite", *SERVER_SCHEMES)
 KEY_BYTES = 32
 EMAIL_SCHEMES = ("smtp", "smtp+tls", "smtp+ssl", "consolemail")
-REDIS_SCHEMES = ("redis", "rediss", "redis+socket")
 
 Read = TypeVar("Read")
 Config = dict[str, Any]  # settings of Django's, by name
@@ -52,13 +51,8 @@ class Environment:
         return self._read(name, default, lambda text: options[options.index(text)], wanted)
 
     def whole(self, name: str, default: int, *, least: int, most: int) -> int:
-        def parse(text: str) -> int:
-            number = int(text)
-            if not least <= number <= most:
-                raise ValueError
-            return number
-
-        return self._read(name, default, parse, f"a whole number from {least} to {most}")
+        allowed, wanted = range(least, most + 1), f"a whole number from {least} to {most}"
+        return self._read(name, default, lambda text: allowed[allowed.index(int(text))], wanted)
 
     def flag(self, name: str, *, default: bool) -> bool:
         words = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
@@ -115,24 +109,13 @@ class Environment:
         return self._read(name, fallback, parse, f"a URL such as {known}")
 
     def redis(self, name: str, default: str) -> str:
-        def parse(url: str) -> str:
-            if url.split(":", 1)[0] not in REDIS_SCHEMES:
-                raise ValueError
-            return url
-
-        return self._read(
-            name, default, parse, "a URL that starts with redis://, rediss:// or redis+socket://"
-        )
+        wanted = "a URL that starts with redis://, rediss:// or redis+socket://"
+        return self._matching(name, r"(rediss?|redis\+socket):.*", default, wanted)
 
     def origin(self, name: str) -> str:
         """Return an origin, such as https://tickets.example.org, or nothing."""
-
-        def parse(url: str) -> str:
-            if not re.fullmatch(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?", url):
-                raise ValueError
-            return url
-
-        return self._read(name, "", parse, "an origin such as https://tickets.example.org")
+        wanted = "an origin such as https://tickets.example.org"
+        return self._matching(name, r"https?://[a-z0-9.-]+(:[0-9]{1,5})?", "", wanted)
 
     def contact(self, name: str) -> str:
         """Return the link by which people reach the operator, or nothing."""
@@ -151,12 +134,9 @@ class Environment:
     def zone(self, name: str) -> str:
         """Return a time zone that a study can have, UTC by default."""
 
-        def parse(text: str) -> str:
-            if text not in zones():
-                raise ValueError("no zone of this name")
-            return text
-
-        return self._read(name, UTC, parse, "UTC, or a time zone such as Europe/Berlin")
+        known = {zone: zone for zone in zones()}
+        wanted = "UTC, or a time zone such as Europe/Berlin"
+        return self._read(name, UTC, lambda text: known[text], wanted)
 
     def email(self, name: str) -> Config:
         """Return Django's settings of a server for letters given as a URL, never echoed; without
@@ -171,6 +151,14 @@ class Environment:
 
         none: Config = {"EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend"}
         return self._read(name, none, parse, "a URL such as smtp+tls://user:password@host:587")
+
+    def _matching(self, name: str, pattern: str, default: str, expected: str) -> str:
+        def parse(text: str) -> str:
+            if not re.fullmatch(pattern, text):
+                raise ValueError
+            return text
+
+        return self._read(name, default, parse, expected)
 
     def _read(self, name: str, default: Read, parse: Callable[[str], Read], expected: str) -> Read:
         text = self.text(name)

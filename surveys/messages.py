@@ -12,7 +12,7 @@ each hole can hold; a text that none of them fits, such as somebody's own reason
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self
@@ -192,20 +192,15 @@ def _decoded(code: Any) -> str:
 
 
 class Sentences:
-    """The messages that texts were made from. `holes` says what a hole of a name can hold, by a
-    regular expression; what is in one of `in_parts` is said again itself.
-    """
+    """The messages that texts were made from."""
 
-    def __init__(
-        self, known: Iterable[Message], holes: Mapping[str, str], in_parts: Iterable[str]
-    ) -> None:
-        messages = list(known)
+    def __init__(self, messages: Collection[Message]) -> None:
         filling: dict[str, list[str]] = {}
         for each in messages:
             if each.fills:
                 filling.setdefault(each.fills, []).append(each.msgid)
-        self.holes = {**holes, **{name: _one_of(texts) for name, texts in filling.items()}}
-        self.in_parts = {*in_parts, *filling}
+        self.holes = {**HOLES, **{name: _one_of(texts) for name, texts in filling.items()}}
+        self.in_parts = {*IN_PARTS, *filling}
         self.endings = [each.msgid for each in messages if each.is_ending]
         forms = {form: each for each in messages for form in (each.msgid, each.plural) if form}
         # those with most words of their own first: the surest
@@ -215,8 +210,6 @@ class Sentences:
 
     def told(self, text: str) -> str:
         """Return a text in the language of whoever reads; one that is not known, as it is."""
-        if is_english():
-            return text
         if found := self._found(text):
             message, parts = found
             told = {
@@ -261,7 +254,7 @@ class Sentences:
 @lru_cache(maxsize=1)
 def _registered(_count: int) -> Sentences:
     """Return all messages that are defined by now."""
-    return Sentences(MESSAGES.values(), HOLES, IN_PARTS)
+    return Sentences(MESSAGES.values())
 
 
 def _one_of(texts: Iterable[str]) -> str:

@@ -6,13 +6,14 @@ import time
 import weakref
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from http import HTTPStatus
+from itertools import islice
 from typing import Any
 
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-CHUNK = 100  # rows written at a time
+CHUNK = 100  # parts sent at a time
 AT_ONCE = 2  # documents sent at once by a process; pages have its other three threads
 BUSY_SECONDS = 10
 MOST_SECONDS = 600.0  # that sending one may take
@@ -28,7 +29,7 @@ class Held:
     """Parts of a document. They hold a place until they are closed, or collected as garbage."""
 
     def __init__(self, parts: Iterable[str], of: threading.BoundedSemaphore) -> None:
-        self.parts = _in_time(parts)
+        self.parts = _in_time(_together(parts))
         self.leave = weakref.finalize(self, of.release)  # once, however often it is called
 
     def __iter__(self) -> Iterator[str]:
@@ -37,6 +38,13 @@ class Held:
     def close(self) -> None:
         self.leave()
         self.parts.close()
+
+
+def _together(parts: Iterable[str]) -> Iterator[str]:
+    """Yield parts many at a time: each that is sent takes its time."""
+    left = iter(parts)
+    while some := list(islice(left, CHUNK)):
+        yield "".join(some)
 
 
 def _in_time(parts: Iterable[str]) -> Generator[str, None, None]:
@@ -75,20 +83,12 @@ def json_lines(
     """
     begun = json.dumps({**document, "rows": []}, indent=1, ensure_ascii=ensure_ascii)
     yield begun.removesuffix("]\n}")
-    lines: list[str] = []
-    is_first, broken = True, ""
-
-    def written() -> str:
-        return ("" if is_first else ",") + ",".join(lines) if lines else ""
-
+    mark, end = "", "]\n}"
     try:
         for row in rows:
             text = json.dumps([[row]], indent=1, ensure_ascii=ensure_ascii)
-            lines.append(text.removeprefix("[\n [").removesuffix("\n ]\n]"))
-            if len(lines) == CHUNK:
-                yield written()
-                lines, is_first = [], False
+            yield mark + text.removeprefix("[\n [").removesuffix("\n ]\n]")
+            mark, end = ",", "\n ]\n}"
     except Broken as error:
-        broken = NOT_WHOLE.format(error)
-    yield written()
-    yield broken or ("]\n}" if is_first and not lines else "\n ]\n}")
+        end = NOT_WHOLE.format(error)
+    yield end

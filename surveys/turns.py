@@ -9,6 +9,7 @@ stays behind where a worker or a scheduler is killed: the next one that is sent 
 import datetime
 from typing import Any
 
+import structlog
 from celery import Task
 from celery.signals import before_task_publish
 
@@ -29,7 +30,9 @@ def say_when(headers: dict[str, object] | None = None, **kwargs: Any) -> None:
 
 
 class InTurn(Task):
-    """A task that is left out if it is periodic and was done in this period."""
+    """A task whose log lines say which it is; left out if it is periodic and was done in this
+    period.
+    """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         every = getattr(self.request, EVERY, None)
@@ -38,7 +41,8 @@ class InTurn(Task):
             now = datetime.datetime.now(datetime.UTC)
             if not takes_turn(name=name, every=every, now=now):
                 return None
-        return self.run(*args, **kwargs)
+        with structlog.contextvars.bound_contextvars(task=self.name, task_id=self.request.id):
+            return self.run(*args, **kwargs)
 
 
 def takes_turn(*, name: str, every: float, now: datetime.datetime) -> bool:

@@ -19,27 +19,10 @@ from dpengine.local.channel import Channel
 from surveys.design.models import Plan
 from surveys.plan import tickets
 from surveys.plan.content import PlanContent
+from surveys.refusals import Refused as Refused
 
 MAX_BODY = 65_536  # bytes; a report on 100 questions of 1,024 choices would fit
 MAX_NAME = 40  # characters of an unknown field's name that an error repeats
-
-
-class Refused(Exception):
-    """A report that is not taken: why, in terms of its fields, with which status, and when it
-    may come again.
-    """
-
-    def __init__(
-        self,
-        field: str,
-        expected: str,
-        status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY,
-        wait: int = 0,
-    ) -> None:
-        super().__init__(f"{field}: {expected}")
-        self.field = field
-        self.status = status
-        self.wait = wait  # seconds
 
 
 class Ticket(msgspec.Struct, forbid_unknown_fields=True):

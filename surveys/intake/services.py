@@ -21,12 +21,6 @@ from surveys.isolation import isolate_failures
 MOST_WAITING = 8 << 20
 
 
-def accept(*, plan: Plan, report: Report, today: datetime.date) -> Acceptance:
-    """Take one report, or recognise it as one that was taken."""
-    (accepted,) = accept_many(plan=plan, reports=[report], today=today)
-    return accepted
-
-
 def accept_many(*, plan: Plan, reports: Iterable[Report], today: datetime.date) -> list[Acceptance]:
     """Take reports, a group in a transaction, or raise what keeps one of them from being taken."""
     entries = iter([group.Entry(plan, report, today) for report in reports])

@@ -1,21 +1,6 @@
-"""What an issuer refuses: which part, what was expected, and with which status. Never a value."""
+"""What an issuer refuses, and that it is away."""
 
-from http import HTTPStatus
-
-
-class Refused(Exception):
-    """A ticket that is not issued, or a verb that is not done; and when it may be asked again."""
-
-    def __init__(
-        self,
-        field: str,
-        expected: str,
-        status: int = HTTPStatus.UNPROCESSABLE_ENTITY,
-        wait: int = 0,
-    ) -> None:
-        super().__init__(f"{field}: {expected}")
-        self.field, self.status = field, int(status)
-        self.wait = wait  # seconds
+from surveys.refusals import Refused as Refused
 
 
 class Away(Exception):

@@ -73,7 +73,7 @@ if plan is None:
 arrived = []
 for number in range(PEOPLE):
     report = Report(report_id=f"{DAYS:016x}{number:016x}", values=[number % 2, [number % 5], [0]])
-    intake.accept(plan=plan, report=report, today=TODAY + DAYS * DAY)
+    intake.accept_many(plan=plan, reports=[report], today=TODAY + DAYS * DAY)
     arrived.append(report.report_id)
 say(arrived)
 """.replace("PEOPLE", str(PEOPLE))
@@ -520,7 +520,7 @@ RETRY = """
 plan = Plan.objects.get()
 def post(values):
     try:
-        done = intake.accept(plan=plan, report=Report(report_id=f"{0:016x}{7:016x}", values=values), today=TODAY + DAY)
+        done = intake.accept_many(plan=plan, reports=[Report(report_id=f"{0:016x}{7:016x}", values=values)], today=TODAY + DAY)[0]
     except Refused as refused:
         return int(refused.status)
     return [done.is_new, done.accepted_on.isoformat()]
@@ -535,7 +535,7 @@ def stick(*held):
     sys.stdin.readline()
     return sound(*held)
 intake.group.design.taking = stick
-done = intake.accept(plan=plan, report=Report(report_id=f"{9:016x}{1:016x}", values=[1, [2], [0]]), today=TODAY)
+done = intake.accept_many(plan=plan, reports=[Report(report_id=f"{9:016x}{1:016x}", values=[1, [2], [0]])], today=TODAY)[0]
 say(done.is_new)
 """
 
@@ -695,7 +695,7 @@ taken = 0
 for number in range(150):
     report = Report(report_id=f"{NUMBER:016x}{number:016x}", values=[number % 2, [number % 5], [0]])
     try:
-        taken += intake.accept(plan=plan, report=report, today=TODAY + (number // 75) * DAY).is_new
+        taken += intake.accept_many(plan=plan, reports=[report], today=TODAY + (number // 75) * DAY)[0].is_new
     except Refused:
         break
 say(taken)

@@ -34,7 +34,7 @@ def stick(*given):
     say("in the middle")
     sys.stdin.readline()
 intake.report_tables.put = stick
-say(intake.accept(plan=plan, report=Report(report_id="7" * 32, values=[1, [2], [0]]), today=TODAY).is_new)
+say(intake.accept_many(plan=plan, reports=[Report(report_id="7" * 32, values=[1, [2], [0]])], today=TODAY)[0].is_new)
 """
 
 

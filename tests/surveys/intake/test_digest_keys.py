@@ -117,7 +117,7 @@ def test_a_retry_is_then_answered_without_looking_at_what_it_says_and_nothing_el
 def test_an_id_of_another_plan_stays_a_conflict_after_retirement(
     client, given, plan_of_another_study
 ):
-    services.accept(plan=plan_of_another_study, report=report(), today=TODAY)
+    services.accept_many(plan=plan_of_another_study, reports=[report()], today=TODAY)
     retire(given)
     assert post(client, given).status_code == 409
 

@@ -6,7 +6,7 @@ import pytest
 
 from surveys.intake.models import OpenReport
 from surveys.intake.reports import Refused, open_envelope, read_report
-from surveys.intake.services import accept
+from surveys.intake.services import accept_many
 from tests.conftest import TODAY
 
 VALUES = {"copied": 1, "caught": 0, "fair": [3], "often": [0], "late": 1, "year": 2}
@@ -39,7 +39,7 @@ def test_a_report_of_a_set_is_taken_and_holds_nothing_of_the_others(drawn):
     report = read(drawn, "fair", "late", "year")
     assert report.values == [None, [3], None, None, 1]
     assert report.given == {"year": 2}
-    accept(plan=drawn, report=report, today=TODAY)
+    accept_many(plan=drawn, reports=[report], today=TODAY)
     assert OpenReport.objects.get().values == "[null,[3],null,null,1]"
 
 
@@ -75,9 +75,9 @@ def test_a_value_that_no_browser_can_have_sent_is_refused_in_a_set_too(drawn):
 
 
 def test_the_same_report_with_another_set_is_a_conflict(drawn):
-    accept(plan=drawn, report=read(drawn, "fair", "late", "year"), today=TODAY)
+    accept_many(plan=drawn, reports=[read(drawn, "fair", "late", "year")], today=TODAY)
     with pytest.raises(Refused) as refusal:
-        accept(plan=drawn, report=read(drawn, "fair", "often", "year"), today=TODAY)
+        accept_many(plan=drawn, reports=[read(drawn, "fair", "often", "year")], today=TODAY)
     assert refusal.value.status == 409
 
 

@@ -11,7 +11,7 @@ from surveys.design.models import GRACE
 from surveys.intake import posts
 from surveys.intake.models import OpenReport, Receipt
 from surveys.intake.reports import Refused, Report
-from surveys.intake.services import accept
+from surveys.intake.services import accept_many
 from tests.conftest import NOW, STUDY
 
 URL = "/api/v1/studies/exam-honesty/reports"
@@ -311,8 +311,8 @@ def test_the_day_after_the_last_takes_nothing_even_if_nobody_closed_the_study(dr
     plan = design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
     report = Report(report_id="0f" * 16, values=[1, [3], [0]])
     with pytest.raises(Refused, match="has closed"):
-        accept(plan=plan, report=report, today=today + datetime.timedelta(days=1))
-    assert accept(plan=plan, report=report, today=today).is_new
+        accept_many(plan=plan, reports=[report], today=today + datetime.timedelta(days=1))
+    assert accept_many(plan=plan, reports=[report], today=today)[0].is_new
 
 
 def test_what_left_a_device_on_the_last_day_is_taken_in_the_hours_after(

@@ -201,7 +201,6 @@ TEMPLATES = [
 ]
 
 ROOT_URLCONF = "surveys.urls"
-WSGI_APPLICATION = "surveys.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Database: SQLite takes its write lock when a transaction begins, so that budgets are read under it
@@ -454,7 +453,6 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
-WHITENOISE_MAX_AGE = 60
 PAGES_CACHED = PRODUCTION  # of the registry, for a minute
 
 # A page of translations has a field for every choice of every question: more are refused only after

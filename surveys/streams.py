@@ -29,7 +29,7 @@ class Held:
     """Parts of a document. They hold a place until they are closed, or collected as garbage."""
 
     def __init__(self, parts: Iterable[str], of: threading.BoundedSemaphore) -> None:
-        self.parts = _in_time(_together(parts))
+        self.parts = _in_time(parts)
         self.leave = weakref.finalize(self, of.release)  # once, however often it is called
 
     def __iter__(self) -> Iterator[str]:
@@ -64,7 +64,7 @@ def streamed(parts: Iterable[str], content_type: str, **headers: str) -> HttpRes
     keep everybody else from every page.
     """
     if places.acquire(blocking=False):
-        held = Held(parts, places)
+        held = Held(_together(parts), places)
         return StreamingHttpResponse(held, content_type=content_type, headers=headers)
     said = _("Others are fetching long documents just now. Ask again in ten seconds.")
     busy = {"Retry-After": str(BUSY_SECONDS), "Cache-Control": "no-store"}

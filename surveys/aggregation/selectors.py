@@ -26,6 +26,7 @@ from surveys.aggregation.tallies import PublicTally as PublicTally, tally_of
 from surveys.design.models import Plan
 from surveys.encryption import open_sealed
 from surveys.intake import report_tables, selectors as intake
+from surveys.parts import in_parts
 from surveys.plan.strata import only_stratum
 
 MOST_NAMED = 30_000  # ids in one query
@@ -196,9 +197,8 @@ def oldest_beyond(counted: Mapping[int, int]) -> tuple[datetime.date, int] | Non
     """
     oldest: tuple[datetime.date, int] | None = None
     reports: Counter[int] = Counter()
-    plans = list(counted)
-    for start in range(0, len(plans), MOST_NAMED):
-        batches = Batch.objects.filter(plan__in=plans[start : start + MOST_NAMED])
+    for some in in_parts(list(counted), MOST_NAMED):
+        batches = Batch.objects.filter(plan__in=some)
         for plan_id, size, day in batches.order_by("plan", "number").values_list(
             "plan_id", "size", "sealed_on"
         ):
@@ -219,8 +219,7 @@ def received_of(plans: Iterable[Plan]) -> dict[int, int]:
     """
     ids = [plan.pk for plan in plans]
     counts = dict.fromkeys(ids, 0)
-    for start in range(0, len(ids), intake.AT_ONCE):
-        some = ids[start : start + intake.AT_ONCE]
+    for some in in_parts(ids, intake.AT_ONCE):
         sealed = Tally.objects.filter(plan__in=some).values_list("plan_id", "reports")
         for pk, reports in sealed.union(*intake.unsealed(some), all=True):
             counts[pk] += reports

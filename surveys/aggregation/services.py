@@ -92,7 +92,8 @@ def _sweep(plan: Plan, today: datetime.date) -> int:
     smallest, before = plan.content.publication.smallest_batch, tally.reports
     limits = {"least": least_batch(plan), "smallest": smallest, "most": MAX_BATCH}
     if plan.content.stratum_sizes:
-        if not _is_stratum_due(plan):
+        waiting = intake.waiting_of_strata(plan)
+        if not any((_sealed_now(plan, waiting) if plan.is_open else waiting).values()):
             return 0
         limits |= {"least": 1, "most": PORTION}  # of a list, all at once
     taken = intake.taken(plan=plan, **limits, portion=PORTION)
@@ -102,12 +103,6 @@ def _sweep(plan: Plan, today: datetime.date) -> int:
         tally.save()
         empty_journal()
     return tally.reports - before
-
-
-def _is_stratum_due(plan: Plan) -> bool:
-    """Tell whether a sweep would seal reports of any stratum of a Plan."""
-    waiting = intake.waiting_of_strata(plan)
-    return bool(_sealed_now(plan, waiting)) if plan.is_open else any(waiting.values())
 
 
 def _of_strata(plan: Plan, taken: Iterable[list[WaitingReport]]) -> Iterator[list[WaitingReport]]:

@@ -13,6 +13,7 @@ from surveys.encryption import CannotOpen, open_sealed, seal
 from surveys.intake import receipts, report_tables
 from surveys.intake.models import Counted, OpenReport, Receipt, Sealed, Settled, Unswept
 from surveys.intake.reports import encoded
+from surveys.parts import in_parts
 from surveys.plan.strata import least_waiting
 
 DIGEST_DIGITS = 64
@@ -100,9 +101,8 @@ def unsealed(plan_ids: Iterable[int]) -> list[QuerySet[Any, tuple[int, int]]]:
 def open_counts() -> dict[int, int]:
     """Return how many reports of every Plan wait for a sweep, by its id: for rare looks."""
     counts: dict[int, int] = {}
-    ids = report_tables.plans_that_may_wait()
-    for start in range(0, len(ids), AT_ONCE):
-        counts.update(_open_counts(ids[start : start + AT_ONCE]))
+    for some in in_parts(report_tables.plans_that_may_wait(), AT_ONCE):
+        counts.update(_open_counts(some))
     return counts
 
 

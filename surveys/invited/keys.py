@@ -7,7 +7,7 @@ address; without its key a list is random bytes, in old copies too.
 
 import hmac
 import os
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -43,12 +43,6 @@ class Chest:
 
     def __init__(self, study_id: int) -> None:
         self.key = Key.objects.get(pk=name_of(study_id)).opened()
-
-    @classmethod
-    def of_new(cls, study_id: int) -> Self:
-        """Return that of a list that people are put on, with a key if it has none."""
-        key_of(name_of(study_id), study_id)
-        return cls(study_id)
 
     def seal(self, what: Any, about: str) -> bytes:
         nonce = os.urandom(NONCE)

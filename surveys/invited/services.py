@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from typing import TypedDict, TypeVar
+from typing import TypedDict
 
 import structlog
 from django.db import DatabaseError, transaction
@@ -24,7 +24,7 @@ from surveys.design.refusals import CannotOpen, Refused
 from surveys.erasing import erasing
 from surveys.intake import selectors as intake, services as receiving
 from surveys.invited import letters, selectors
-from surveys.invited.keys import Chest, name_of, plain_address
+from surveys.invited.keys import Chest, key_of, name_of, plain_address
 from surveys.invited.lists import MAX_PEOPLE, Entry, Remark, no_email
 from surveys.invited.models import (
     Count,
@@ -39,12 +39,12 @@ from surveys.invited.models import (
 from surveys.isolation import isolate_failures
 from surveys.issuer import services as issuer
 from surveys.issuer.refusals import Away, Refused as NotIssued
+from surveys.parts import in_parts
 from surveys.plan.content import PlanContent
 from surveys.planning import selectors as planning
 
 AT_ONCE = 10_000  # people in one call of the issuer
 LATELY = datetime.timedelta(days=7)  # in which what was on its way has come
-T = TypeVar("T")
 log = structlog.get_logger(__name__)
 KEPT = ("address", "name", "language", "columns")  # of an entry, sealed
 
@@ -60,10 +60,6 @@ class Opening(TypedDict):
     tells_little: Callable[[PlanContent, int | None], bool]
 
 
-def in_parts(every: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    return (every[start : start + size] for start in range(0, len(every), size))
-
-
 @transaction.atomic
 def add_people(*, study_id: int, entries: Sequence[Entry]) -> list[Remark]:
     """Put people on a study's list: all of them, or none, and then the remarks say why.
@@ -77,7 +73,8 @@ def add_people(*, study_id: int, entries: Sequence[Entry]) -> list[Remark]:
     if is_open and not has_key(study):
         raise Refused(_("The list was deleted: no one can be added before the study has closed."))
     wrong = _not_asked(plan, entries) if is_open and plan else []
-    chest = Chest.of_new(study.pk)
+    key_of(name_of(study.pk), study.pk)  # made with the list
+    chest = Chest(study.pk)
     made = [_person(study, chest, entry) for entry in entries]
     there = Person.objects.filter(study=study)
     if there.count() + len(made) > MAX_PEOPLE:

@@ -74,7 +74,8 @@ def has_fetched(plan: str, code: str) -> Told:
 
 def _mark(key: Key, digest: bytes, message: bytes) -> bytes:
     """Mark an invitation, unless it is; return the digest of the message that it is marked with."""
-    if not _is_known(key, digest):  # a guess waits for no lock
+    known = Code.objects.filter(digest=digest, invitation__key=key)
+    if not known.exists():  # a guess waits for no lock
         raise _unknown()
     with transaction.atomic():
         tables.hold_marks(alone=False)
@@ -85,10 +86,6 @@ def _mark(key: Key, digest: bytes, message: bytes) -> bytes:
     if kept is None:  # withdrawn just now
         raise _unknown()
     return bytes(kept)
-
-
-def _is_known(key: Key, digest: bytes) -> bool:
-    return Code.objects.filter(digest=digest, invitation__key=key).exists()
 
 
 def _sha256(content: bytes) -> bytes:

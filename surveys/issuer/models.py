@@ -6,8 +6,6 @@ their letters. No row has a day, and none keeps the order in which it came over 
 (`tables.py`). No foreign key is in the database: a check would lock rows, and locks leave marks.
 """
 
-from typing import Any
-
 from django.db import models
 
 from surveys.sealed_keys import SealedKey
@@ -54,17 +52,13 @@ class Invitation(models.Model):
     )
 
 
-def _invitation(**options: Any) -> Any:
-    return models.ForeignKey(
-        Invitation, on_delete=models.PROTECT, related_name="+", db_constraint=False, **options
-    )
-
-
 class Code(models.Model):
     """What a letter holds, as a digest: each letter has one of its own."""
 
     digest = models.BinaryField(max_length=32, primary_key=True, help_text="SHA-256 of the code.")
-    invitation = _invitation()
+    invitation = models.ForeignKey(
+        Invitation, on_delete=models.PROTECT, related_name="+", db_constraint=False
+    )
     is_alone = models.BooleanField(
         default=False,
         db_default=False,

@@ -5,10 +5,9 @@ each person and Plan, and 32 small hexadecimal digits; a Plan is named by its di
 what is wrong, Away that the issuer cannot be reached.
 """
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from http import HTTPStatus
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import msgspec
 from django.db import transaction
@@ -20,6 +19,7 @@ from surveys.issuer import signing, tables
 from surveys.issuer.far import verb
 from surveys.issuer.models import Code, Invitation, Key, Mark
 from surveys.issuer.refusals import Refused
+from surveys.parts import in_parts
 from surveys.plan.content import Unsound, digest, read
 
 MOST_KEYS = 100
@@ -33,7 +33,6 @@ ERASED = {
     "issuer_invitation": "reissued",
     "issuer_mark": "blinded",
 }
-Item = TypeVar("Item")
 
 
 class Counts(NamedTuple):
@@ -100,7 +99,7 @@ def invite(plan: str, people: Sequence[tuple[str, int, bytes]], alone: bool = Fa
         ignore_conflicts=True,
         batch_size=AT_ONCE,
     )
-    for some in _slices(list(wanted)):
+    for some in in_parts(list(wanted), AT_ONCE):
         found = Invitation.objects.filter(pk__in=some).values_list("pk", "key_id")
         if any(wanted[bytes(own)] != key for own, key in found):
             raise Refused("people", "expected each reference in one stratum of one Plan")
@@ -118,7 +117,7 @@ def withdraw(plan: str, references: Sequence[str]) -> None:
     counted either way: a number that fell would tell which it was.
     """
     tables.hold_marks(alone=True)
-    for some in _slices([_reference(each) for each in references]):
+    for some in in_parts([_reference(each) for each in references], AT_ONCE):
         own = Invitation.objects.filter(pk__in=some, key__plan=plan)
         came = _fetchers(own).values("pk")
         Code.objects.filter(invitation__in=own.exclude(pk__in=came)).delete()
@@ -128,7 +127,7 @@ def withdraw(plan: str, references: Sequence[str]) -> None:
 def fetched(plan: str, references: Sequence[str]) -> set[str]:
     """Return those of some people who need no reminder: they have a ticket."""
     marks = Mark.objects.filter(invitation__key__plan=plan).values_list("pk", flat=True)
-    asked = _slices([_reference(each) for each in references])
+    asked = in_parts([_reference(each) for each in references], AT_ONCE)
     return {bytes(pk).hex() for some in asked for pk in marks.filter(pk__in=some)}
 
 
@@ -224,9 +223,3 @@ def _reference(text: str) -> bytes:
     if len(found) != REFERENCE:
         raise Refused("reference", f"expected {2 * REFERENCE} hexadecimal digits")
     return found
-
-
-def _slices(items: Sequence[Item]) -> Iterator[list[Item]]:
-    left = iter(items)
-    while some := list(itertools.islice(left, AT_ONCE)):
-        yield some

@@ -128,7 +128,8 @@ def _body(request: HttpRequest) -> bytes:
             "address", "expected at another host: this site’s issuer", HTTPStatus.NOT_FOUND
         )
     origin = request.headers.get("Origin")
-    if origin is not None and origin.lower() not in (_own(request), settings.ISSUER_ORIGIN):
+    own = f"{request.scheme}://{request.get_host()}".lower()
+    if origin is not None and origin.lower() not in (own, settings.ISSUER_ORIGIN):
         raise Refused("Origin", "expected a page of this site, got another", HTTPStatus.FORBIDDEN)
     if request.content_type != MEDIA_TYPE:
         expected = f"expected {MEDIA_TYPE}, got another one"
@@ -146,10 +147,6 @@ def _wait(place: str) -> int:
     """Return 0, or the seconds for which this network should wait."""
     size: int = settings.REPORTS_AT_ONCE
     return later(places.take(place, size, time.monotonic())) if place else 0
-
-
-def _own(request: HttpRequest) -> str:
-    return f"{request.scheme}://{request.get_host()}".lower()
 
 
 def _shared(request: HttpRequest, response: HttpResponse) -> HttpResponse:

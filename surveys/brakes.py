@@ -100,6 +100,10 @@ class Places:
         name = hmac.new(key, place.encode(), "sha256").digest()
         return buckets.take(name, size, now)
 
+    def wait(self, place: str, size: int) -> int:
+        """Return 0, or the seconds for which this network should wait; 0 if nobody knows which."""
+        return later(self.take(place, size, time.monotonic())) if place else 0
+
     def forget(self, kept: tuple[bytes, Buckets, float] | None) -> None:
         """Drop key and counts, unless the next hour's have taken their place."""
         with self.lock:
@@ -120,9 +124,7 @@ class Brake:
 
     def place(self, place: str) -> int:
         """Return 0, or the seconds for which this network should wait."""
-        size: int = settings.REPORTS_AT_ONCE
-        wait = self.places.take(place, size, time.monotonic()) if place else 0.0
-        return later(wait)
+        return self.places.wait(place, settings.REPORTS_AT_ONCE)
 
     def study(self, key: int) -> int:
         """Return 0, or the seconds for which whoever reports to this study should wait."""

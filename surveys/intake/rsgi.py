@@ -16,14 +16,16 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
+from io import BytesIO
 from typing import Any
 
 import structlog
 from csp.middleware import CSPMiddleware
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
+from django.core.handlers.wsgi import WSGIRequest
 from django.db import connection
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.utils.http import parse_header_parameters
@@ -52,18 +54,6 @@ class Elsewhere(Exception):
     def __init__(self, status: HTTPStatus, **headers: str) -> None:
         super().__init__(status)
         self.status, self.headers = status, list(headers.items())
-
-
-class Asked(HttpRequest):
-    """What Django needs of a request to say which site it is for."""
-
-    def __init__(self, path: str, scheme: str, meta: dict[str, str]) -> None:
-        super().__init__()
-        self.path = self.path_info = path
-        self.told, self.META = scheme, meta
-
-    def _get_scheme(self) -> str:
-        return self.told
 
 
 class Committer:
@@ -153,7 +143,6 @@ class Door:
     def __init__(self, note: Note) -> None:
         self.note = note
         self.site_of = functools.lru_cache(maxsize=64)(_site_of)
-        self.media_type = functools.lru_cache(maxsize=64)(_media_type)
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.committer = Committer(loop, self.note)
@@ -178,7 +167,8 @@ class Door:
             verdict = await self.take(found[1], ours, scope, protocol)
         except Elsewhere as other:
             protocol.response_empty(other.status, [*headers, *other.headers])
-            metrics.reports(self.count(Verdict(other.status, b"")).status)
+            self.committer.count(Verdict(other.status, b""))
+            metrics.reports(other.status)
             return
         except Exception as error:  # whose text may hold what was sent
             verdict = posts.refused(error)
@@ -187,10 +177,6 @@ class Door:
         protocol.response_bytes(verdict.status, [*headers, *more], verdict.body)
         metrics.reports(verdict.status)
         metrics.report_took(took)
-
-    def count(self, verdict: Verdict) -> Verdict:
-        self.committer.count(verdict)
-        return verdict
 
     def site(self, scope: Any) -> tuple[str, Headers]:
         """Return the origin that a request is for, and the headers of every answer to it."""
@@ -215,7 +201,9 @@ class Door:
         try:
             knock(self.head(ours, scope))
         except Refused as refusal:
-            return self.count(posts.refused(refusal))
+            verdict = posts.refused(refusal)
+            self.committer.count(verdict)
+            return verdict
         body = await body_of(protocol, int(length)) if length else None
         return await self.committer.answer(posts.enter(slug, body))
 
@@ -229,7 +217,7 @@ class Door:
             site=headers.get("sec-fetch-site"),
             origin=headers.get("origin"),
             ours=ours,
-            media_type=self.media_type(headers.get("content-type", "")),
+            media_type=_media_type(headers.get("content-type", "")),
             place=network_of(scope.client, forwarded),
         )
 
@@ -246,7 +234,16 @@ def _site_of(scheme: str, host: str, proto: str) -> tuple[str, str, Headers]:
     """Return the origin of the site that a request is for, "" if it is not ours; where it must go
     instead, without its path; and the headers that every answer has.
     """
-    asked = Asked("/api/", scheme, {"HTTP_HOST": host, "HTTP_X_FORWARDED_PROTO": proto})
+    asked = WSGIRequest(
+        {
+            "REQUEST_METHOD": "POST",
+            "PATH_INFO": "/api/",
+            "HTTP_HOST": host,
+            "HTTP_X_FORWARDED_PROTO": proto,
+            "wsgi.url_scheme": scheme,
+            "wsgi.input": BytesIO(),
+        }
+    )
     try:
         ours = f"{asked.scheme}://{asked.get_host()}"
     except DisallowedHost:
@@ -254,11 +251,6 @@ def _site_of(scheme: str, host: str, proto: str) -> tuple[str, str, Headers]:
     is_open = settings.SECURE_SSL_REDIRECT and not asked.is_secure()
     answer: Any = HttpResponse(content_type="application/json")
     for middleware in EVERY_ANSWER:
-        answer = middleware(_unasked).process_response(asked, answer)
+        answer = middleware(lambda request: HttpResponse()).process_response(asked, answer)
     redirect = f"https://{settings.SECURE_SSL_HOST or asked.get_host()}" if is_open else ""
     return ours, redirect, [(name, str(value)) for name, value in answer.items()]
-
-
-def _unasked(request: HttpRequest) -> HttpResponse:
-    """Stand where a middleware would find a view."""
-    return HttpResponse()

@@ -8,7 +8,6 @@ page gets an answer that it could read, or anything done.
 import base64
 import binascii
 import functools
-import time
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -22,7 +21,7 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from surveys.brakes import Places, later, place_of
+from surveys.brakes import Places, place_of
 from surveys.encryption import CannotOpen
 from surveys.erasing import InUse
 from surveys.issuer import fetching, services as services  # its verbs are known once it is loaded
@@ -134,19 +133,13 @@ def _body(request: HttpRequest) -> bytes:
     if request.content_type != MEDIA_TYPE:
         expected = f"expected {MEDIA_TYPE}, got another one"
         raise Refused("Content-Type", expected, HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
-    if wait := _wait(place_of(request)):
+    if wait := places.wait(place_of(request), settings.REPORTS_AT_ONCE):
         expected = "expected fewer requests from one network; ask again later"
         raise Refused("address", expected, HTTPStatus.TOO_MANY_REQUESTS, wait)
     body = request.read(MAX_BODY + 1) if request.META.get("CONTENT_LENGTH") else b""
     if len(body) > MAX_BODY:
         raise Refused("body", f"expected at most {MAX_BODY} bytes, got more")
     return body
-
-
-def _wait(place: str) -> int:
-    """Return 0, or the seconds for which this network should wait."""
-    size: int = settings.REPORTS_AT_ONCE
-    return later(places.take(place, size, time.monotonic())) if place else 0
 
 
 def _shared(request: HttpRequest, response: HttpResponse) -> HttpResponse:

@@ -171,11 +171,10 @@ def _note_role(member: Membership, by: str) -> None:
     """Write down who has which role now: with names for owners, and that there is one more owner,
     without a name, for everybody.
     """
-    if member.role != Role.OWNER:
-        note(What.ROLE, who=by, whom=member.user, study=member.study, role=member.role)
-        return
-    note(What.OWNER, who=by, whom=member.user, study=member.study, role=member.role)
-    if member.study.budget_id is not None:
+    is_owner = member.role == Role.OWNER
+    what = What.OWNER if is_owner else What.ROLE
+    note(what, who=by, whom=member.user, study=member.study, role=member.role)
+    if is_owner and member.study.budget_id is not None:
         ledger.record(
             who=OWNERS(),
             now=timezone.now(),

@@ -1,6 +1,5 @@
 """One's own account, the link that sets its password, and who may do what in a study."""
 
-import time
 from decimal import Decimal
 from http import HTTPStatus
 from typing import Any, cast
@@ -26,7 +25,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from surveys.actor import actor
-from surveys.brakes import Places, later, place_of
+from surveys.brakes import Places, place_of
 from surveys.design.models import Study
 from surveys.people import audit, factors, selectors, services
 from surveys.people.forms import AccountForm, InviteForm, MemberForm, PasswordForm
@@ -363,7 +362,7 @@ def passkey(request: HttpRequest) -> HttpResponseBase:
     must not fill that table.
     """
     place = place_of(request) if request.method != "POST" else ""
-    if place and (wait := later(networks.take(place, PASSKEYS_AT_ONCE, time.monotonic()))):
+    if wait := networks.wait(place, PASSKEYS_AT_ONCE):
         busy = {"Retry-After": str(wait)}
         return HttpResponse(status=HTTPStatus.TOO_MANY_REQUESTS, headers=busy)
     answer: HttpResponseBase = login_webauthn(request)

@@ -183,7 +183,7 @@ def recounted(plan: Any) -> float:
     from surveys.aggregation import selectors
 
     begun = time.perf_counter()
-    found = selectors.recount(plan, selectors.sealed_batches(plan), plan.content.reports)
+    found = selectors.recount(plan, selectors.sealed(plan), plan.content.reports)
     if found != selectors.totals(plan):
         raise AssertionError("a recount differs from the tally")
     return time.perf_counter() - begun

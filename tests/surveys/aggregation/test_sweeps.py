@@ -60,7 +60,9 @@ def test_what_is_sealed_counts_like_the_tally_batch_by_batch(answered, today, mo
     plan = answered(60)
     assert services.sweep_all(today=today) == 60
     assert list(Batch.objects.values_list("number", "size")) == [(1, 25), (2, 25), (3, 10)]
-    assert selectors.recount(plan, 3, plan.content.channels) == selectors.totals(plan)
+    assert selectors.recount(
+        plan, selectors.sealed(plan, 3), plan.content.channels
+    ) == selectors.totals(plan)
     assert sum(selectors.totals(plan, 2)["copied"]) == 50
 
 

@@ -88,7 +88,7 @@ def test_it_says_the_same_in_tables_months_as_months():
 def test_running_tallies_of_every_kind_are_what_the_batches_hold():
     plan = opened(people=80)
     assert aggregation.totals(plan) == aggregation.recount(
-        plan, aggregation.sealed_batches(plan), plan.content.channels
+        plan, aggregation.sealed(plan), plan.content.channels
     )
     for tally in aggregation.public_tallies(plan):
         joint = aggregation.joint(plan, [tally.name])

@@ -478,12 +478,8 @@ class PlanContent(Part, frozen=True, kw_only=True):
 
     def sets_with(self, names: Iterable[str]) -> list[int]:
         """Return the indices of the sets that hold all of these; what is sent as given, all do."""
-        wanted = self._hidden(names)
+        wanted = frozenset(names) - self.cleartext.keys()
         return [index for index, held in enumerate(self.sets) if wanted <= held]
-
-    def _hidden(self, names: Iterable[str]) -> frozenset[str]:
-        """Return those of some questions that are changed on the device."""
-        return frozenset(names) & frozenset[str]().union(*self.sets)
 
     def part_asked(self, names: Iterable[str]) -> Fraction:
         """Return the share of people who are expected to be asked all of these."""

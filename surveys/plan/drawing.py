@@ -16,6 +16,7 @@ from dpengine.local.blocks import MAX_BLOCKS, MAX_SETS, MAX_WEIGHT, subsets
 from dpengine.local.joint import MAX_JOINT
 from dpengine.local.subset import Subset
 from dpengine.privacy import Neighbours
+from surveys.plan.checks import expect, is_within, matches
 from surveys.plan.content import DrawnSet, Unsound, fraction, largest_loss
 from surveys.plan.kinds import DEVICE, KINDS, NAME
 
@@ -51,31 +52,31 @@ def verify(plan: Any, losses: Mapping[str, Fraction]) -> Fraction:
     if "blocks" not in plan and "drawn" not in plan:
         return largest_loss([losses], losses)
     is_fixed = plan["neighbours"] == Neighbours.CHANGE_ONE
-    _expect(is_fixed, "drawn", "change-one neighbours: how many are asked a question is public")
+    expect(is_fixed, "drawn", "change-one neighbours: how many are asked a question is public")
     blocks, sets = plan["blocks"], plan["drawn"]
     text = f"1 to {MAX_BLOCKS} blocks of questions"
-    _expect(isinstance(blocks, list) and 0 < len(blocks) <= MAX_BLOCKS, "blocks", text)
+    expect(isinstance(blocks, list) and 0 < len(blocks) <= MAX_BLOCKS, "blocks", text)
     text = f"1 to {MAX_SETS} sets of blocks"
-    _expect(isinstance(sets, list) and 0 < len(sets) <= MAX_SETS, "drawn", text)
+    expect(isinstance(sets, list) and 0 < len(sets) <= MAX_SETS, "drawn", text)
     changed = [each["name"] for each in plan["questions"] if each["protection"] == DEVICE]
     places = [_places(number, each["questions"], changed) for number, each in enumerate(blocks, 1)]
     block_of = {changed[place]: at for at, block in enumerate(places) for place in block}
     for name in changed:
         times = sum(name in each["questions"] for each in blocks)
-        _expect(times == 1, name, f"its question in one block, got {times}")
+        expect(times == 1, name, f"its question in one block, got {times}")
     for question in plan["questions"]:
         parent = question["asked_if"]["question"] if "asked_if" in question else None
         apart = parent in block_of and block_of[parent] != block_of[question["name"]]
-        _expect(not apart, question["name"], f"the block of {parent}, which it depends on")
+        expect(not apart, question["name"], f"the block of {parent}, which it depends on")
     for number, each in enumerate(sets, 1):
         _verify_set(f"drawn {number}", each, len(blocks))
     held = [tuple(each["blocks"]) for each in sets]
-    _expect(len(set(held)) == len(held), "drawn", "sets that differ")
+    expect(len(set(held)) == len(held), "drawn", "sets that differ")
     for at in range(len(blocks)):
-        _expect(any(at in each for each in held), f"blocks {at + 1}", "a set that holds it")
+        expect(any(at in each for each in held), f"blocks {at + 1}", "a set that holds it")
     joint = {at: _verify_joint(plan, at) for at, each in enumerate(blocks) if "channel" in each}
     names = [each["name"] for each in (*plan["questions"], *(blocks[at] for at in joint))]
-    _expect(len(set(names)) == len(names), "blocks", "joint blocks named once, as no question is")
+    expect(len(set(names)) == len(names), "blocks", "joint blocks named once, as no question is")
     known = dict(losses) | {blocks[at]["name"]: loss for at, loss in joint.items()}
     sent = [
         [blocks[at]["name"]] if at in joint else blocks[at]["questions"]
@@ -87,49 +88,43 @@ def verify(plan: Any, losses: Mapping[str, Fraction]) -> Fraction:
 def _verify_joint(plan: Any, at: int) -> Fraction:
     """Return the e^ε of the joint answer of a block, which its channel proves."""
     block, place = plan["blocks"][at], f"blocks {at + 1}"
-    is_named = isinstance(block["name"], str) and NAME.fullmatch(block["name"]) is not None
-    _expect(is_named, place, "a name in small letters, digits and _")
+    expect(matches(block["name"], NAME), place, "a name in small letters, digits and _")
     own = [each for each in plan["questions"] if each["name"] in block["questions"]]
-    _expect(len(own) > 1, place, "two questions or more that are sent as one answer")
+    expect(len(own) > 1, place, "two questions or more that are sent as one answer")
     for each in own:
         can = KINDS[each["kind"]].is_condition
-        _expect(can, each["name"], "one choice, to be sent in one answer with others")
+        expect(can, each["name"], "one choice, to be sent in one answer with others")
     cells = math.prod(len(each["choices"]) for each in own)
-    _expect(cells <= MAX_JOINT, place, f"at most {MAX_JOINT:,} joint answers, got {cells:,}")
-    _expect(block["channel"]["kind"] == Subset.kind, place, "a channel of subsets")
+    expect(cells <= MAX_JOINT, place, f"at most {MAX_JOINT:,} joint answers, got {cells:,}")
+    expect(block["channel"]["kind"] == Subset.kind, place, "a channel of subsets")
     try:
         channel = Subset.from_document(block["channel"])
         channel.check()
     except ValueError as error:
         raise Unsound(f"{place}: {error}") from error
-    _expect(channel.answers == cells, place, f"{cells} answers in its channel")
+    expect(channel.answers == cells, place, f"{cells} answers in its channel")
     declared = fraction(block["loss"])
-    _expect(declared >= channel.loss, place, "a declared loss of its channel’s, or more")
+    expect(declared >= channel.loss, place, "a declared loss of its channel’s, or more")
     return channel.loss
 
 
 def _places(number: int, names: Any, changed: list[str]) -> list[int]:
     """Return where the questions of a block stand among those that are changed on the device."""
     place = f"blocks {number}"
-    _expect(isinstance(names, list) and len(names) > 0, place, "one question or more")
+    expect(isinstance(names, list) and len(names) > 0, place, "one question or more")
     for name in names:
         known = isinstance(name, str) and name in changed
-        _expect(known, place, "names of questions that are changed on the device")
+        expect(known, place, "names of questions that are changed on the device")
     places = [changed.index(name) for name in names]
-    _expect(places == sorted(set(places)), place, "each question once, in the Plan's order")
+    expect(places == sorted(set(places)), place, "each question once, in the Plan's order")
     return places
 
 
 def _verify_set(place: str, each: Any, count: int) -> None:
     blocks, weight = each["blocks"], each["weight"]
-    _expect(isinstance(blocks, list) and len(blocks) > 0, place, "one block or more")
-    known = all(type(at) is int and 0 <= at < count for at in blocks)
-    _expect(known, place, f"blocks from 0 to {count - 1}")
-    _expect(blocks == sorted(set(blocks)), place, "blocks in rising order")
-    is_weight = type(weight) is int and 1 <= weight <= MAX_WEIGHT
-    _expect(is_weight, place, f"a weight from 1 to {MAX_WEIGHT:,}")
-
-
-def _expect(holds: bool, name: str, expected: str) -> None:
-    if not holds:
-        raise Unsound(f"{name}: expected {expected}")
+    expect(isinstance(blocks, list) and len(blocks) > 0, place, "one block or more")
+    known = all(is_within(at, 0, count - 1) for at in blocks)
+    expect(known, place, f"blocks from 0 to {count - 1}")
+    expect(blocks == sorted(set(blocks)), place, "blocks in rising order")
+    is_weight = is_within(weight, 1, MAX_WEIGHT)
+    expect(is_weight, place, f"a weight from 1 to {MAX_WEIGHT:,}")

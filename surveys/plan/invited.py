@@ -19,9 +19,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
-from surveys.plan.content import LARGEST_NUMBER, Invited, Stratum, Unsound
+from surveys.plan.checks import expect, is_within, matches, names_in
+from surveys.plan.content import LARGEST_NUMBER, Invited, Stratum
 
 FEWEST, MOST_STRATA = 30, 100
 HOUR = 60
@@ -44,39 +43,26 @@ def parts_of(plan: Any) -> Iterator[tuple[str, Any, set[str]]]:
     """Yield every object of the part: its place, itself, its allowed parts."""
     if "invited" not in plan:
         return
-    yield "invited", plan["invited"], _names(Invited)
+    yield "invited", plan["invited"], names_in(Invited)
     for number, part in enumerate(plan["invited"]["strata"], 1):
-        yield f"stratum {number}", part, _names(Stratum)
+        yield f"stratum {number}", part, names_in(Stratum)
 
 
 def verify(invited: Any) -> None:
     """Refuse a list whose tickets nobody could check, or that would tell too much."""
     moments, strata = invited["moments"], invited["strata"]
-    is_divisor = type(moments) is int and 1 <= moments <= HOUR and HOUR % moments == 0
-    _expect(is_divisor, "moments", f"minutes that divide {HOUR}")
+    is_divisor = is_within(moments, 1, HOUR) and HOUR % moments == 0
+    expect(is_divisor, "moments", f"minutes that divide {HOUR}")
     if "answers_from" in invited:
-        _expect(_matches(invited["answers_from"], DAY), "answers_from", "a day")
+        expect(matches(invited["answers_from"], DAY), "answers_from", "a day")
     is_list = isinstance(strata, list) and 0 < len(strata) <= MOST_STRATA
-    _expect(is_list, "strata", f"1 to {MOST_STRATA}")
+    expect(is_list, "strata", f"1 to {MOST_STRATA}")
     for number, each in enumerate(strata, 1):
         place, people = f"stratum {number}", each["people"]
-        _expect(_matches(each["key"], KEY), place, "an odd modulus of 2048 to 4096 bits")
+        expect(matches(each["key"], KEY), place, "an odd modulus of 2048 to 4096 bits")
         is_named = isinstance(each["name"], str) and (each["name"] != "" or len(strata) == 1)
-        _expect(is_named, place, "a name")
-        is_many = type(people) is int and FEWEST <= people <= LARGEST_NUMBER
-        _expect(is_many, place, f"{FEWEST} people or more")
+        expect(is_named, place, "a name")
+        is_many = is_within(people, FEWEST, LARGEST_NUMBER)
+        expect(is_many, place, f"{FEWEST} people or more")
     for part in ("key", "name"):
-        _expect(len({each[part] for each in strata}) == len(strata), "strata", f"each {part} once")
-
-
-def _names(value: type[msgspec.Struct]) -> set[str]:
-    return {field.encode_name for field in msgspec.structs.fields(value)}
-
-
-def _matches(value: Any, pattern: re.Pattern[str]) -> bool:
-    return isinstance(value, str) and pattern.fullmatch(value) is not None
-
-
-def _expect(holds: bool, name: str, expected: str) -> None:
-    if not holds:
-        raise Unsound(f"{name}: expected {expected}")
+        expect(len({each[part] for each in strata}) == len(strata), "strata", f"each {part} once")

@@ -19,6 +19,7 @@ import msgspec
 from dpengine.local.channels import CHANNELS
 from dpengine.privacy import LARGEST_EPSILON, Neighbours
 from surveys.plan import drawing, invited, kinds
+from surveys.plan.checks import expect, is_within, matches, names_in
 from surveys.plan.content import (
     ANSWERS,
     COMMON,
@@ -78,19 +79,19 @@ def verify(plan: Any) -> None:
 
 
 def _verify(plan: Any) -> None:
-    _expect(type(plan["format"]) is int and plan["format"] == FORMAT, "format", f"{FORMAT}")
+    expect(type(plan["format"]) is int and plan["format"] == FORMAT, "format", f"{FORMAT}")
     questions = plan["questions"]
     is_list = isinstance(questions, list) and 0 < len(questions) <= MAX_QUESTIONS
-    _expect(is_list, "questions", f"1 to {MAX_QUESTIONS}")
+    expect(is_list, "questions", f"1 to {MAX_QUESTIONS}")
     for place, part, allowed in _parts_of(plan):
-        _expect(isinstance(part, dict), place, "an object with parts")
+        expect(isinstance(part, dict), place, "an object with parts")
         if extra := set(part) - set(allowed):
             known = ", ".join(sorted(allowed))
             raise Unsound(f"{place}: expected no parts but {known}; got {min(extra)}")
     together = drawing.sent_together(plan)
     losses = [_verify_question(each, questions[:at], together) for at, each in enumerate(questions)]
     names = {question["name"] for question in questions}
-    _expect(len(names) == len(questions), "questions", "each named once")
+    expect(len(names) == len(questions), "questions", "each named once")
     for at, question in enumerate(questions):
         if "group" in question:
             _verify_group(question, questions[:at])
@@ -99,7 +100,7 @@ def _verify(plan: Any) -> None:
     if declared < total:
         text = f"loss: declared {_said(declared)}, but the questions together lose {_said(total)}"
         raise Unsound(text)
-    _expect(
+    expect(
         declared <= most,
         "loss",
         f"at most {_said(most)} for all questions together, got {_said(declared)}",
@@ -108,48 +109,52 @@ def _verify(plan: Any) -> None:
     if plan.get("unit") == ONE_ANSWER:
         is_fixed = plan["neighbours"] == Neighbours.CHANGE_ONE
         text = "another one than one answer, unless change-one with a cap on ε alone"
-        _expect(is_fixed and "central_delta" not in plan["caps"], "unit", text)
+        expect(is_fixed and "central_delta" not in plan["caps"], "unit", text)
     if "waves" in plan or "draws" in plan:
         _verify_waves(plan)
     if "counts" in plan["publication"]:
         _verify_counts(plan)
     if "accounting" in plan["publication"]:
         is_counted = "counts" in plan["publication"]
-        is_known = is_counted and _is_within(plan["publication"]["accounting"], COMMON, COMMON)
-        _expect(is_known, "accounting", f"{COMMON}, where what answers lose is counted")
+        is_known = is_counted and is_within(plan["publication"]["accounting"], COMMON, COMMON)
+        expect(is_known, "accounting", f"{COMMON}, where what answers lose is counted")
     if "invited" in plan:
         invited.verify(plan["invited"])
 
 
 def _parts_of(plan: Any) -> Iterator[tuple[str, Any, set[str]]]:
     """Yield every object of a Plan, the outer ones first: its place, itself, its allowed parts."""
-    yield "plan", plan, _names(PlanContent)
-    yield "caps", plan["caps"], _names(Caps)
+    yield "plan", plan, names_in(PlanContent)
+    yield "caps", plan["caps"], names_in(Caps)
     rule = plan["publication"].get("rule")
     more = OF_SOME_RULES.get(rule, set()) if isinstance(rule, str) else set()
-    yield "publication", plan["publication"], _names(PublicationTerms) - {"horizon", "hours"} | more
+    yield (
+        "publication",
+        plan["publication"],
+        names_in(PublicationTerms) - OF_SOME_RULES["continual"] | more,
+    )
     together = drawing.sent_together(plan)
     for question in plan["questions"]:
         yield from _parts_of_question(question, together)
     yield from drawing.parts_of(plan)
     yield from invited.parts_of(plan)
     if "translations" in plan:
-        tags = {tag for tag in plan["translations"] if _matches(tag, LANGUAGE)}
+        tags = {tag for tag in plan["translations"] if matches(tag, LANGUAGE)}
         yield "translations", plan["translations"], tags
         names = {str(question["name"]) for question in plan["questions"]}
         for language, texts in plan["translations"].items():
-            yield language, texts, _names(Texts)
+            yield language, texts, names_in(Texts)
             if "questions" in texts:
                 yield f"{language}, questions", texts["questions"], names
                 for name, own in texts["questions"].items():
-                    yield f"{language}, {name}", own, _names(QuestionTexts)
+                    yield f"{language}, {name}", own, names_in(QuestionTexts)
 
 
 def _parts_of_question(
     question: Any, together: Container[str]
 ) -> Iterator[tuple[str, Any, set[str]]]:
     name, kind = f"{question['name']}", _kind_of(question)
-    allowed = _names(PlanQuestion) - OF_SOME_QUESTIONS | (kind.parts if kind else set())
+    allowed = names_in(PlanQuestion) - OF_SOME_QUESTIONS | (kind.parts if kind else set())
     has_channel = question["protection"] == DEVICE and question["name"] not in together
     if has_channel:
         allowed |= {"channel", "loss"}
@@ -158,13 +163,9 @@ def _parts_of_question(
     yield name, question, allowed
     for part, value in INSIDE.items():
         if part in question:
-            yield f"{name}, {part}", question[part], _names(value)
+            yield f"{name}, {part}", question[part], names_in(value)
     if has_channel and question["channel"]["kind"] in PARTS_OF_CHANNEL:
         yield f"{name}, channel", question["channel"], PARTS_OF_CHANNEL[question["channel"]["kind"]]
-
-
-def _names(value: type[msgspec.Struct]) -> set[str]:
-    return {field.encode_name for field in msgspec.structs.fields(value)}
 
 
 def _kind_of(question: Any) -> Kind | None:
@@ -175,21 +176,21 @@ def _kind_of(question: Any) -> Kind | None:
 def _verify_publication(caps: Any, publication: Any) -> None:
     cap = _amount(caps["central_epsilon"], "central_epsilon")
     epsilon = _amount(publication["epsilon"], "epsilon")
-    _expect(0 < cap <= LARGEST_EPSILON, "central_epsilon", f"above 0 and at most {LARGEST_EPSILON}")
-    _expect(0 < epsilon <= cap, "epsilon of a publication", f"above 0 and at most the cap of {cap}")
+    expect(0 < cap <= LARGEST_EPSILON, "central_epsilon", f"above 0 and at most {LARGEST_EPSILON}")
+    expect(0 < epsilon <= cap, "epsilon of a publication", f"above 0 and at most the cap of {cap}")
     least = publication["smallest_batch"]
-    is_batch = _is_within(least, 1, LARGEST_NUMBER)
-    _expect(is_batch, "smallest_batch", "a whole number of 1 or more")
-    is_share = "widest" not in publication or _is_within(publication["widest"], 1, 99)
-    _expect(is_share, "widest", "a whole number from 1 to 99")
+    is_batch = is_within(least, 1, LARGEST_NUMBER)
+    expect(is_batch, "smallest_batch", "a whole number of 1 or more")
+    is_share = "widest" not in publication or is_within(publication["widest"], 1, 99)
+    expect(is_share, "widest", "a whole number from 1 to 99")
     if "central_delta" in caps or "central_rho" in caps or "rho" in publication:
         # A cap that may fail with a small chance has all three of its amounts, or none.
         delta = _amount(caps["central_delta"], "central_delta", FINE_PLACES)
         cap = _amount(caps["central_rho"], "central_rho", FINE_PLACES)
         rho = _amount(publication["rho"], "rho", FINE_PLACES)
-        _expect(0 < delta < 1, "central_delta", "above 0 and below 1")
-        _expect(0 < cap <= MAX_RHO, "central_rho", f"above 0 and at most {MAX_RHO}")
-        _expect(0 < rho <= cap, "rho of a publication", f"above 0 and at most the cap of {cap}")
+        expect(0 < delta < 1, "central_delta", "above 0 and below 1")
+        expect(0 < cap <= MAX_RHO, "central_rho", f"above 0 and at most {MAX_RHO}")
+        expect(0 < rho <= cap, "rho of a publication", f"above 0 and at most the cap of {cap}")
 
 
 def _verify_waves(plan: Any) -> None:
@@ -198,11 +199,11 @@ def _verify_waves(plan: Any) -> None:
     A key that stays on the device serves later waves, and would tell who fetched which ticket.
     """
     waves, draws = plan.get("waves"), plan.get("draws")
-    _expect(_is_within(waves, 1, MAX_WAVES), "waves", f"a whole number from 1 to {MAX_WAVES}")
-    _expect(_is_within(plan["wave"], 1, waves), "wave", f"one of the {waves} that are planned")
+    expect(is_within(waves, 1, MAX_WAVES), "waves", f"a whole number from 1 to {MAX_WAVES}")
+    expect(is_within(plan["wave"], 1, waves), "wave", f"one of the {waves} that are planned")
     is_kept = draws == KEPT and waves > 1 and "invited" not in plan
     text = "fresh; or kept, of two waves or more, whose people are on no list"
-    _expect(draws == FRESH or is_kept, "draws", text)
+    expect(draws == FRESH or is_kept, "draws", text)
 
 
 def _verify_counts(plan: Any) -> None:
@@ -217,10 +218,10 @@ def _verify_counts(plan: Any) -> None:
     )
     is_whole = plan["unit"] in (WHOLE, ONE_ANSWER)
     is_known = plan["neighbours"] == Neighbours.CHANGE_ONE and is_whole
-    is_apart = _is_within(plan["wave"], 1, 1) or plan.get("draws") == FRESH
+    is_apart = is_within(plan["wave"], 1, 1) or plan.get("draws") == FRESH
     is_apart = is_apart and "central_delta" not in plan["caps"]
     is_answers = plan["publication"]["counts"] == ANSWERS
-    _expect(is_answers and is_known and is_apart, "counts", expected)
+    expect(is_answers and is_known and is_apart, "counts", expected)
 
 
 def _verify_question(question: Any, earlier: Sequence[Any], together: Container[str]) -> Fraction:
@@ -228,23 +229,23 @@ def _verify_question(question: Any, earlier: Sequence[Any], together: Container[
     that its block sends.
     """
     name, protection, decline = (question[part] for part in ("name", "protection", "decline"))
-    _expect(_matches(name, NAME), name, "small letters, digits and _")
-    _expect(protection in (DEVICE, PUBLICATION), name, f"protection {DEVICE} or {PUBLICATION}")
-    _expect(_is_within(decline, 0, 1), name, "decline 0 or 1")
+    expect(matches(name, NAME), name, "small letters, digits and _")
+    expect(protection in (DEVICE, PUBLICATION), name, f"protection {DEVICE} or {PUBLICATION}")
+    expect(is_within(decline, 0, 1), name, "decline 0 or 1")
     on_device = protection == DEVICE
     kind = _kind_of(question)
     if kind is None or (kind.only_on_device and not on_device):
         raise Unsound(f"{name}: expected kind {', '.join(KINDS)}, the device's own there only")
     if "skipped" in question:
         # The last answer is for whom it does not concern, and goes the way of all answers.
-        skipped = _is_within(question["skipped"], 1, 1) and not kind.is_counted
-        _expect(skipped, name, "an answer for whom it does not concern, which no number has")
+        skipped = is_within(question["skipped"], 1, 1) and not kind.is_counted
+        expect(skipped, name, "an answer for whom it does not concern, which no number has")
     if "asked_if" in question:
         _verify_condition(question, earlier)
     if "follows" in question:
         is_earlier = any(before["name"] == question["follows"] for before in earlier)
         follows = is_earlier and "skipped" in question and "asked_if" not in question
-        _expect(follows, name, "an earlier question that it follows from, and is asked of all")
+        expect(follows, name, "an earlier question that it follows from, and is asked of all")
     if "picture" in question:
         _verify_picture(name, question["picture"])
     if "codes" in question:
@@ -258,19 +259,19 @@ def _verify_question(question: Any, earlier: Sequence[Any], together: Container[
 def _verify_condition(question: Any, earlier: Sequence[Any]) -> None:
     """A question that is not always asked has "Not asked" as its last answer."""
     name, condition = question["name"], question["asked_if"]
-    _expect("skipped" in question, name, "an answer “Not asked”")
+    expect("skipped" in question, name, "an answer “Not asked”")
     other = next((before for before in earlier if before["name"] == condition["question"]), None)
     if other is None or not KINDS[other["kind"]].is_condition:
         raise Unsound(f"{name}: expected an earlier question of choices to depend on")
     hidden = question["protection"] == DEVICE or other["protection"] == PUBLICATION
     text = "to be changed on the device, like what it depends on: “Not asked” as given would tell"
-    _expect(hidden, name, text)
+    expect(hidden, name, text)
     answers, last = condition["answers"], len(other["choices"]) - 1 - other.get("skipped", 0)
     is_list = isinstance(answers, list) and len(answers) > 0
-    _expect(is_list, name, "one answer or more after which it is asked")
-    rises = all(_is_within(answer, 0, last) for answer in answers)
+    expect(is_list, name, "one answer or more after which it is asked")
+    rises = all(is_within(answer, 0, last) for answer in answers)
     rises = rises and answers == sorted(set(answers))
-    _expect(rises, name, f"answers of {other['name']} from 0 to {last}, in rising order")
+    expect(rises, name, f"answers of {other['name']} from 0 to {last}, in rising order")
 
 
 def _verify_codes(question: Any, kind: Kind) -> None:
@@ -281,32 +282,32 @@ def _verify_codes(question: Any, kind: Kind) -> None:
         not kind.is_counted
         and isinstance(codes, list)
         and own - decline <= len(codes) <= own
-        and all(_matches(code, kinds.CODE) for code in codes)
+        and all(matches(code, kinds.CODE) for code in codes)
         and len(set(codes)) == len(codes)
     )
-    _expect(is_sound, question["name"], "a code for each choice, and all different")
+    expect(is_sound, question["name"], "a code for each choice, and all different")
 
 
 def _verify_picture(name: str, picture: Any) -> None:
-    _expect(_matches(picture["sha256"], DIGEST), name, "a picture's SHA-256")
-    _expect(_matches(picture["type"], MEDIA), name, "a picture of a type all browsers know")
-    _expect(isinstance(picture["text"], str), name, "a picture in words")
-    sides = all(_is_within(picture[side], 1, WIDEST) for side in ("width", "height"))
-    _expect(sides, name, "a picture's size")
+    expect(matches(picture["sha256"], DIGEST), name, "a picture's SHA-256")
+    expect(matches(picture["type"], MEDIA), name, "a picture of a type all browsers know")
+    expect(isinstance(picture["text"], str), name, "a picture in words")
+    sides = all(is_within(picture[side], 1, WIDEST) for side in ("width", "height"))
+    expect(sides, name, "a picture's size")
 
 
 def _verify_group(question: Any, earlier: Sequence[Any]) -> None:
     """Rows of one matrix stand together, and are answered alike."""
     name, group = question["name"], question["group"]
-    is_group = _matches(group["name"], NAME) and isinstance(group["text"], str)
+    is_group = matches(group["name"], NAME) and isinstance(group["text"], str)
     is_row = is_group and (KINDS[question["kind"]].is_matrix or _is_scored(question))
-    _expect(is_row, name, "a group of scales, with a name and a text")
+    expect(is_row, name, "a group of scales, with a name and a text")
     names = [before["group"]["name"] if "group" in before else None for before in earlier]
     if names and names[-1] == group["name"]:
         alike = _answered(earlier[-1]) == _answered(question)
-        _expect(alike, name, "the choices of the other rows of its group")
+        expect(alike, name, "the choices of the other rows of its group")
     else:
-        _expect(group["name"] not in names, name, "the rows of its group right before it")
+        expect(group["name"] not in names, name, "the rows of its group right before it")
 
 
 def _answered(question: Any) -> list[Any]:
@@ -327,9 +328,9 @@ def _verify_choices(question: Any, kind: Kind) -> int:
     _verify_texts(name, choices)
     own = len(choices) - question["decline"] - question.get("skipped", 0)
     is_enough = own == 2 if kind.max_choices == 2 else own >= 2
-    _expect(is_enough, name, "two choices (or more, unless yes or no)")
+    expect(is_enough, name, "two choices (or more, unless yes or no)")
     most = kinds.MAX_OPTIONS[PUBLICATION]
-    _expect(protection == DEVICE or len(choices) <= most, name, f"at most {most} choices")
+    expect(protection == DEVICE or len(choices) <= most, name, f"at most {most} choices")
     return len(choices)
 
 
@@ -337,7 +338,7 @@ def _verify_texts(name: str, choices: Any) -> None:
     texts = isinstance(choices, list) and all(
         isinstance(choice, str) and choice for choice in choices
     )
-    _expect(texts and len(set(choices)) == len(choices), name, "choices that are texts and differ")
+    expect(texts and len(set(choices)) == len(choices), name, "choices that are texts and differ")
 
 
 def _verify_scored(question: Any) -> None:
@@ -345,33 +346,33 @@ def _verify_scored(question: Any) -> None:
     name, choices = question["name"], question["choices"]
     _verify_texts(name, choices)
     is_mean = question["protection"] == DEVICE and question["wanted"] == MEAN
-    _expect(is_mean, name, "choices of a number only where its mean is wanted")
+    expect(is_mean, name, "choices of a number only where its mean is wanted")
     points = question["most"] - question["least"] + 1
-    _expect(len(choices) == points, name, f"{points} choices, one for each number")
+    expect(len(choices) == points, name, f"{points} choices, one for each number")
 
 
 def _verify_counted(question: Any, kind: Kind) -> int:
     """Return how many answers a number has: on the device its steps, or bins for its spread."""
     name, least, most = question["name"], question["least"], question["most"]
     is_plain = question["choices"] == [] or _is_scored(question)
-    _expect(is_plain and question["decline"] == 0, name, "no choices")
-    _expect(isinstance(question["unit"], str), name, "a unit in words")
-    bounds = all(_is_within(bound, kind.first, kind.last) for bound in (least, most))
+    expect(is_plain and question["decline"] == 0, name, "no choices")
+    expect(isinstance(question["unit"], str), name, "a unit in words")
+    bounds = all(is_within(bound, kind.first, kind.last) for bound in (least, most))
     text = f"least below most, from {kind.first:,} to {kind.last:,}"
-    _expect(bounds and least < most, name, text)
+    expect(bounds and least < most, name, text)
     if _is_scored(question):
         _verify_scored(question)
     if question["protection"] == PUBLICATION:
         return int(most - least) + 1
     wanted, steps = question["wanted"], most - least
-    _expect(steps <= kinds.MAX_STEPS, name, f"at most {kinds.MAX_STEPS:,} steps")
-    _expect(wanted in (MEAN, DISTRIBUTION), name, "a mean or a distribution wanted")
+    expect(steps <= kinds.MAX_STEPS, name, f"at most {kinds.MAX_STEPS:,} steps")
+    expect(wanted in (MEAN, DISTRIBUTION), name, "a mean or a distribution wanted")
     if wanted == DISTRIBUTION:
         most_bins = min(kinds.MAX_BINS, steps + 1)
-        _expect(_is_within(question["bins"], 2, most_bins), name, f"2 to {most_bins} bins")
+        expect(is_within(question["bins"], 2, most_bins), name, f"2 to {most_bins} bins")
         return int(question["bins"])
     points = len(question["channel"]["grid"])
-    _expect(points <= kinds.MAX_ROWS, name, f"at most {kinds.MAX_ROWS} points of a grid")
+    expect(points <= kinds.MAX_ROWS, name, f"at most {kinds.MAX_ROWS} points of a grid")
     return int(steps) + 1
 
 
@@ -386,31 +387,18 @@ def _verify_loss(question: Any, answers: int) -> Fraction:
     except ValueError as error:
         raise Unsound(f"{name}: {error}") from error
     text = f"{answers} answers in its channel, got {channel.answers}"
-    _expect(channel.answers == answers, name, text)
+    expect(channel.answers == answers, name, text)
     if (declared := fraction(question["loss"])) < channel.loss:
         text = f"declared loss {_said(declared)}, but its channel has {_said(channel.loss)}"
         raise Unsound(f"{name}: {text}")
     return channel.loss
 
 
-def _expect(holds: bool, name: str, expected: str) -> None:
-    if not holds:
-        raise Unsound(f"{name}: expected {expected}")
-
-
-def _matches(value: Any, pattern: re.Pattern[str]) -> bool:
-    return isinstance(value, str) and pattern.fullmatch(value) is not None
-
-
-def _is_within(value: Any, least: int, most: int) -> bool:
-    return type(value) is int and least <= value <= most
-
-
 def _amount(text: Any, name: str, places: int = PLACES) -> Decimal:
     """Read an ε, δ or ρ: a decimal string of at most so many places."""
     match = AMOUNT.fullmatch(text) if isinstance(text, str) else None
     is_amount = match is not None and len(match[1] or "") <= places
-    _expect(is_amount, name, f"a decimal of at most {places} places, in quotes")
+    expect(is_amount, name, f"a decimal of at most {places} places, in quotes")
     return Decimal(text)
 
 

@@ -32,6 +32,7 @@ CHUNK = 1_000  # rows read at a time
 COLUMNS = {str(field.column): field for field in Entry._meta.concrete_fields}
 HASHED = {name: field for name, field in COLUMNS.items() if name != "digest"}
 ADDED = {"published", "reads"}  # after the first rows were written
+TRUTHS = {"true": True, "1": True, "false": False, "0": False}  # as PostgreSQL and SQLite say them
 
 Document = dict[str, Any]  # what is hashed, as JSON
 Columns = dict[str, Any]  # of a row, as the database holds them
@@ -85,20 +86,22 @@ def digest_of(document: Document) -> str:
 
 
 def value_of(field: "models.Field[Any, Any]", value: Any) -> Any:
-    """Return what a column holds, in Python's terms."""
+    """Return what a column holds, in Python's terms; of truths and days, what their text says."""
     if value is None:
         return None
     if isinstance(field, models.CharField):
         return of_type(str, field.name, value)
-    whole = of_type(int, field.name, value)
-    if isinstance(field, AmountField):
-        return amount_of(whole, field.places)
-    if not isinstance(field, MomentField):
-        return whole
     try:
-        return moment_of(whole)
-    except OverflowError as error:
-        raise Damaged("at: no such moment") from error
+        if isinstance(field, models.BooleanField):
+            return TRUTHS[value]
+        if isinstance(field, models.DateField):
+            return datetime.date.fromisoformat(value)
+        whole = of_type(int, field.name, value)
+        if isinstance(field, AmountField):
+            return amount_of(whole, field.places)
+        return moment_of(whole) if isinstance(field, MomentField) else whole
+    except (KeyError, ValueError, OverflowError) as error:
+        raise Damaged(f"{field.name}: no such value") from error
 
 
 def _said(field: "models.Field[Any, Any]", value: Any) -> Any:

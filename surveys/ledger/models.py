@@ -288,19 +288,6 @@ class Entry(models.Model):
         epsilon = None if self.epsilon is None else Fraction(self.epsilon)
         return Cost(rho=Fraction(self.rho), delta=Fraction(self.delta), epsilon=epsilon)
 
-    @property
-    def amounts(self) -> tuple[int, int, int | None]:
-        """Return ρ, δ and ε of a charge as its columns hold them."""
-        rho, delta, epsilon = (
-            kind().get_prep_value(amount)
-            for kind, amount in (
-                (RhoField, self.rho),
-                (DeltaField, self.delta),
-                (EpsilonField, self.epsilon),
-            )
-        )
-        return rho or 0, delta or 0, epsilon
-
     @cached_property
     def reading(self) -> Reading:
         """Return what it read. ValueError if it does not say."""

@@ -44,35 +44,36 @@ class Mismatch(Refused):
     """The budgets count different things: a cost holds for one unit and one kind of neighbours."""
 
 
-class Retired(Refused):
+class OfBudget(Refused):
+    """A budget refuses a charge; the text ends in what did not happen."""
+
+    def __init__(self, budget: Budget, text: str) -> None:
+        super().__init__(f"{text} {OUTCOMES[Side(budget.side)]}")
+
+
+class Retired(OfBudget):
     """The budget is closed for good."""
 
     def __init__(self, budget: Budget) -> None:
         day = date_format(budget.retired_on, "DATE_FORMAT") if budget.retired_on else ""
-        super().__init__(f"{RETIRED.said(budget=budget, day=day)} {OUTCOMES[Side(budget.side)]}")
+        super().__init__(budget, RETIRED.said(budget=budget, day=day))
 
 
-class Overspent(Refused):
+class Overspent(OfBudget):
     """The charge does not fit under the cap."""
 
     def __init__(self, budget: Budget, cost: Cost, left: Left) -> None:
         amounts = {"cost": shown(budget, cost), "left": shown(budget, left)}
-        text = OVERSPENT.said(budget=budget, **amounts)
-        super().__init__(f"{text} {OUTCOMES[Side(budget.side)]}")
+        super().__init__(budget, OVERSPENT.said(budget=budget, **amounts))
 
 
-class TooFast(Refused):
+class TooFast(OfBudget):
     """The charge fits under the cap, but not under the owner's limit for a week."""
 
     def __init__(self, budget: Budget, cost: Cost, left: Left) -> None:
-        text = TOO_FAST.said(
-            budget=budget,
-            sign=budget.measure,
-            weekly=written(budget.weekly),
-            cost=shown(budget, cost),
-            left=shown(budget, left),
-        )
-        super().__init__(f"{text} {OUTCOMES[Side(budget.side)]}")
+        limit = {"sign": budget.measure, "weekly": written(budget.weekly)}
+        amounts = {"cost": shown(budget, cost), "left": shown(budget, left)}
+        super().__init__(budget, TOO_FAST.said(budget=budget, **limit, **amounts))
 
 
 def shown(budget: Budget, amount: Cost | Left) -> str:

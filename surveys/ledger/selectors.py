@@ -169,7 +169,7 @@ class Statement:
         for entry in entries:
             total = in_measure(measure, budget.filter.total(sums.charges))
             lines.append(StatementLine(entry, in_measure(measure, entry.cost), total, self.places))
-            sums.add(entry.part, entry.amounts, times=-1)
+            sums.add(links.columns_of(entry), times=-1)
         return lines
 
 
@@ -181,19 +181,21 @@ def account_of(budget: Budget) -> Account:
     return Account(budget, Total.objects.filter(budget=budget).first())
 
 
-def accounts(budget_ids: Iterable[int | None] | None = None) -> dict[int, Account]:
-    """Return accounts by budget id, all or these, in one query."""
-    budgets = Budget.objects.select_related("total")
-    if budget_ids is not None:
-        budgets = budgets.filter(pk__in=[pk for pk in budget_ids if pk is not None])
-    return {budget.pk: Account(budget, getattr(budget, "total", None)) for budget in budgets}
+def accounts(budget_ids: Iterable[int | None]) -> dict[int, Account]:
+    """Return these accounts by budget id, in one query."""
+    found = _accounts(Budget.objects.filter(pk__in=list(budget_ids)))
+    return {account.budget.pk: account for account in found}
 
 
 def near_caps(share: Fraction) -> list[Account]:
     """Return the accounts not retired of which at most this share of the cap is left."""
-    budgets = Budget.objects.filter(retired_on=None, total__isnull=False).order_by("pk")
-    accounts = (Account(each, each.total) for each in budgets.select_related("total"))
+    accounts = _accounts(Budget.objects.filter(retired_on=None, total__isnull=False))
     return [each for each in accounts if Fraction(each.amount_left) <= Fraction(each.cap) * share]
+
+
+def _accounts(budgets: QuerySet[Budget]) -> list[Account]:
+    found = budgets.select_related("total").order_by("pk")
+    return [Account(budget, getattr(budget, "total", None)) for budget in found]
 
 
 def leave_the_week(budget_ids: Iterable[int], now: datetime.datetime) -> datetime.datetime | None:
@@ -211,15 +213,12 @@ def share_of(holder: str, study_id: int) -> Budget | None:
 
 def shares_of(budget_id: int | None) -> list[Account]:
     """Return people's shares of a study's budget, the oldest first."""
-    shares = Budget.objects.filter(within_id=budget_id, holder__isnull=False).order_by("pk")
-    return [
-        Account(share, getattr(share, "total", None)) for share in shares.select_related("total")
-    ]
+    return _accounts(Budget.objects.filter(within_id=budget_id, holder__isnull=False))
 
 
 def who_acted(study_ids: Iterable[int | None]) -> set[str]:
     """Return the names by which rows call those who wrote in these budgets or their shares."""
-    wanted = [pk for pk in study_ids if pk is not None]
+    wanted = list(study_ids)
     entries = Entry.objects.filter(Q(budget__in=wanted) | Q(budget__within__in=wanted))
     return set(entries.order_by().values_list("who", flat=True).distinct())
 

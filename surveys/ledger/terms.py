@@ -18,12 +18,16 @@ EPSILON, RHO_AND_DELTA = message("ε %(epsilon)s"), message("ρ %(rho)s, δ %(de
 EITHER = message("ε %(epsilon)s or ρ %(rho)s, δ %(delta)s")
 WEEKLY = message("%(cap)s in any seven days")
 ENDED = message("retired on %(day)s")
-LASTING = message("%(side)s, %(record)s, %(neighbours)s")
-LASTING_IN_PARTS = message("%(side)s, %(record)s, %(neighbours)s, fixed parts")
-LASTING_OF_ANSWERS = message("%(side)s, %(record)s, %(neighbours)s, losses of answers")
-OPENING = message("%(side)s, %(record)s, %(neighbours)s; %(cap)s")
-OPENING_IN_PARTS = message("%(side)s, %(record)s, %(neighbours)s, fixed parts; %(cap)s")
-OPENING_OF_ANSWERS = message("%(side)s, %(record)s, %(neighbours)s, losses of answers; %(cap)s")
+LASTING = (  # by what a budget counts: `_way`
+    message("%(side)s, %(record)s, %(neighbours)s"),
+    message("%(side)s, %(record)s, %(neighbours)s, fixed parts"),
+    message("%(side)s, %(record)s, %(neighbours)s, losses of answers"),
+)
+OPENING = (
+    message("%(side)s, %(record)s, %(neighbours)s; %(cap)s"),
+    message("%(side)s, %(record)s, %(neighbours)s, fixed parts; %(cap)s"),
+    message("%(side)s, %(record)s, %(neighbours)s, losses of answers; %(cap)s"),
+)
 COUNTED = (  # what a budget counts
     message("central", fills="side"),
     message("local", fills="side"),
@@ -42,18 +46,16 @@ SHARE = re.compile("researcher:(.+)@(study:.+)")  # the name of a share: whose, 
 
 
 def opening_of(budget: Budget) -> str:
-    opening = OPENING_IN_PARTS if budget.fixed_parts else OPENING
-    if budget.counts_answers:
-        opening = OPENING_OF_ANSWERS
-    return opening(**_counted(budget), cap=cap_of(budget))
+    return OPENING[_way(budget)](**_counted(budget), cap=cap_of(budget))
 
 
 def lasting_of(budget: Budget) -> str:
     """Return what never changes of a budget."""
-    lasting = LASTING_IN_PARTS if budget.fixed_parts else LASTING
-    if budget.counts_answers:
-        lasting = LASTING_OF_ANSWERS
-    return lasting(**_counted(budget))
+    return LASTING[_way(budget)](**_counted(budget))
+
+
+def _way(budget: Budget) -> int:
+    return 2 if budget.counts_answers else int(budget.fixed_parts)
 
 
 def _counted(budget: Budget) -> dict[str, str]:

@@ -23,7 +23,7 @@ from surveys.ledger import reads
 from surveys.ledger.fields import DeltaField, EpsilonField, RhoField
 
 UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError)
-Amounts = tuple[int, int, int | None]  # ρ, δ and ε of a charge, as its columns hold them
+Columns = dict[str, Any]  # of a charge, as the database holds them
 
 
 @dataclass(slots=True)
@@ -32,10 +32,11 @@ class Sums:
 
     parts: dict[str, list[int]] = field(default_factory=dict)
 
-    def add(self, part: str, amounts: Amounts, times: int = 1) -> None:
+    def add(self, charge: Columns, times: int = 1) -> None:
         """Add a charge; with −1 times, take it off."""
-        rho, delta, epsilon = amounts
-        self.merge(Sums({part: [1, rho, delta, epsilon or 0, int(epsilon is None)]}), times)
+        epsilon = charge["epsilon"]
+        sums = [1, charge["rho"], charge["delta"], epsilon or 0, int(epsilon is None)]
+        self.merge(Sums({charge["part"]: sums}), times)
 
     def merge(self, other: "Sums", times: int = 1) -> None:
         """Add other charges; with −1 times, take them off."""
@@ -84,10 +85,8 @@ class Running:
     first_at: int = 0
     is_readable: bool = True  # what rows say that they read
 
-    def add(self, columns: dict[str, Any], *, counts_answers: bool) -> None:
-        """Add a charge from its columns as the database holds them."""
-        amounts = columns["rho"], columns["delta"], columns["epsilon"]
-        self.sums.add(columns["part"], amounts)
+    def add(self, columns: Columns, *, counts_answers: bool) -> None:
+        self.sums.add(columns)
         if counts_answers:
             try:
                 self.read.add(reads.from_text(columns["reads"] or ""))
@@ -98,7 +97,7 @@ class Running:
         self.number, self.position = columns["number"], columns["position"]
 
     @property
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> Columns:
         """Return them as the columns of a total."""
         return {
             "charges": self.charges,
@@ -110,7 +109,7 @@ class Running:
         }
 
     @classmethod
-    def of(cls, columns: dict[str, Any] | None) -> "Running":
+    def of(cls, columns: Columns | None) -> "Running":
         """Return what the columns of a total say."""
         if columns is None:
             return cls()

@@ -22,7 +22,6 @@ from surveys.ledger.models import Budget, EpsilonField, Head, Kind
 from surveys.ledger.totals import UNREADABLE, Running
 
 TOTAL = ("charges", "number", "position", "first_at", "parts", "reads")
-TRUTHS = {"true": True, "1": True, "false": False, "0": False}  # as PostgreSQL and SQLite say them
 
 
 @dataclass(slots=True)
@@ -272,24 +271,8 @@ def _stored_budgets() -> dict[str, Budget | Damaged]:
     found: dict[str, Budget | Damaged] = {}
     for row in rows:
         try:
-            values = {name: _value(field, row[name]) for name, field in columns.items()}
+            values = {name: chain.value_of(field, row[name]) for name, field in columns.items()}
             found[str(row["name"])] = Budget(**values)
         except Damaged as damage:
             found[str(row["name"])] = damage
     return found
-
-
-def _value(field: "models.Field[Any, Any]", value: Any) -> Any:
-    """Return what a column of a budget holds, in Python's terms."""
-    if value is None:
-        return None
-    if isinstance(field, models.BooleanField):
-        if value not in TRUTHS:
-            raise Damaged(f"{field.name}: expected yes or no")
-        return TRUTHS[value]
-    if isinstance(field, models.DateField):
-        try:
-            return datetime.date.fromisoformat(value)
-        except ValueError as error:
-            raise Damaged(f"{field.name}: no such day") from error
-    return chain.value_of(field, value)

@@ -166,6 +166,6 @@ def test_all_accounts_take_one_query(budget, django_assert_num_queries):
     other = open_budget("study:y")
     pay(budget), pay(other), pay(other)
     with django_assert_num_queries(1):
-        accounts = selectors.accounts()
+        accounts = selectors.accounts([budget.pk, other.pk])
     assert [len(accounts[pk].entries) for pk in (budget.pk, other.pk)] == [1, 2]
     assert accounts[other.pk].can_pay(pure("0.9"))

@@ -12,7 +12,7 @@ from django.db import IntegrityError, connection, transaction
 from dpengine.accounting.filters import Charge
 from dpengine.contraction import Noise, Reading, Together, loss_of
 from dpengine.privacy import Cost
-from surveys.ledger import selectors, services
+from surveys.ledger import chain, selectors, services
 from surveys.ledger.amounts import charged as charged_as
 from surveys.ledger.models import Budget, Entry, Total
 from surveys.ledger.totals import Sums, readings_from_text, readings_to_text
@@ -44,8 +44,8 @@ def test_to_a_filter_sums_of_parts_are_all_their_charges(terms: dict[str, Any]) 
         for _ in range(chance.randrange(12)):
             cost = charged_as(chance.choice(COSTS))
             charges.append(Charge(chance.choice(["", "a", "b", "c"]), cost))
-            entry = Entry(part=charges[-1].part, **as_columns(cost))
-            sums.add(entry.part, entry.amounts)
+            entry = Entry(part=charges[-1].part, at=NOW, **as_columns(cost))
+            sums.add(chain.columns_of(entry))
             assert Sums.from_text(sums.to_text()) == sums
             assert filter_.total(sums.charges) == filter_.total(charges)
             assert filter_.holds(sums.charges) == filter_.holds(charges)

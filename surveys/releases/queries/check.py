@@ -26,6 +26,7 @@ from surveys.releases.numbers import Document, Numbers, Row, Table, interval_wit
 from surveys.releases.queries.base import Counts, InteractiveQuery, State, plain_scale
 from surveys.releases.queries.parameters import (
     ONE_CHOICE,
+    Context,
     Epsilon,
     Percent,
     Question,
@@ -191,7 +192,7 @@ class Check(InteractiveQuery):
             conditions.append(self._condition(stated, "second", "second_choice"))
             if conditions[0][0] == conditions[1][0]:
                 raise WrongParameter("second", _("expected another question than the first"))
-        percent = STATED.read(stated.get("percent"), "percent")
+        percent = STATED.read(stated.get("percent"), "percent", Context(self.plan, {}))
         everyone = sum(counts.values())
         held = sum(
             people

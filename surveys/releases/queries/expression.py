@@ -131,20 +131,8 @@ class Amount(Parameter):
         )
 
     def read(self, value: Any, name: str, context: Context) -> Decimal | None:
-        if value in (None, "") and not self.is_required:
-            return None
-        try:
-            amount = Decimal(str(value))
-        except ArithmeticError:
-            amount = Decimal("NaN")
-        if not amount.is_finite() or abs(amount) > FARTHEST or amount != round(amount, PLACES):
-            raise WrongParameter(
-                name,
-                _("expected numbers within ± %(most)s, of at most %(places)s decimals"),
-                most=f"{FARTHEST:,}",
-                places=PLACES,
-            )
-        return plain(amount)
+        amount = super().read(value, name, context)
+        return None if amount is None else plain(amount)
 
     def written(self, value: Decimal | None) -> str | None:
         return None if value is None else str(value)

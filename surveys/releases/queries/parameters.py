@@ -22,7 +22,6 @@ from surveys.design.models import Plan
 from surveys.design.terms import rho_within
 from surveys.ledger import selectors as ledger
 from surveys.messages import Message
-from surveys.plan import kinds
 from surveys.plan.content import PlanContent, PlanQuestion
 from surveys.releases.numbers import Document
 
@@ -76,9 +75,14 @@ class Parameter(ABC):
     @abstractmethod
     def field(self, context: Context) -> forms.Field: ...
 
-    @abstractmethod
     def read(self, value: Any, name: str, context: Context) -> Any:
-        """Return it from what was given under its name; WrongParameter says what was expected."""
+        """Return it from what was given under its name, as its field of a form takes it;
+        WrongParameter says what is wrong.
+        """
+        try:
+            return self.field(context).clean(value)
+        except forms.ValidationError as error:
+            raise WrongParameter(name, " ".join(error.messages).removesuffix(".")) from error
 
     def written(self, value: Any) -> Any:
         """Return it as the canonical document holds it; None leaves it out."""
@@ -128,24 +132,18 @@ class OneQuestion(Parameter):
     is_required: bool = True
 
     def field(self, context: Context) -> forms.Field:
-        initial = list(context.questions)[self.starts_at] if self.starts_at else None
-        choices = choices_of(context.questions)
+        names, choices = list(context.questions), choices_of(context.questions)
         if not self.is_required:
             choices = [("", "—"), *choices]
         return forms.ChoiceField(
-            choices=choices, initial=initial, required=self.is_required, **self.shown
+            choices=choices,
+            initial=names[self.starts_at] if 0 < self.starts_at < len(names) else None,
+            required=self.is_required,
+            **self.shown,
         )
 
     def read(self, value: Any, name: str, context: Context) -> Any:
-        if not value and not self.is_required:
-            return None
-        if isinstance(value, str) and value in context.questions:
-            return context.questions[value]
-        expected = _one_of(context.questions)
-        for question in context.plan.content.questions:
-            if question.name == value and (why := _why_not(question)):
-                expected = f"{expected}. {why}"
-        raise WrongParameter(name, expected)
+        return context.questions.get(super().read(value, name, context))
 
     def written(self, value: Question | None) -> str | None:
         return value.name if value else None
@@ -168,22 +166,12 @@ class SomeQuestions(Parameter):
         )
 
     def read(self, value: Any, name: str, context: Context) -> tuple[Question, ...]:
-        most = self.at_most or len(context.questions)
-        questions = context.questions
-        if (
-            not isinstance(value, list)
-            or not 1 <= len(value) <= most
-            or any(each not in questions for each in value)
-        ):
-            raise WrongParameter(
-                name,
-                _("expected 1 to %(most)s of %(names)s")
-                if self.at_most
-                else _("expected one or more of %(names)s"),
-                most=most,
-                names=", ".join(questions),
-            )
-        return tuple(question for each, question in questions.items() if each in value)
+        chosen = super().read(value, name, context)
+        if self.at_most is not None and len(chosen) > self.at_most:
+            names = ", ".join(context.questions)
+            text = _("expected 1 to %(most)s of %(names)s")
+            raise WrongParameter(name, text, most=self.at_most, names=names)
+        return tuple(question for each, question in context.questions.items() if each in chosen)
 
     def written(self, value: Sequence[Question]) -> list[str]:
         return self.names(value)
@@ -214,9 +202,10 @@ class Epsilon(Parameter):
         )
 
     def read(self, value: Any, name: str, context: Context) -> Decimal:
-        epsilon = _decimal(value)
-        if epsilon is None:
-            raise WrongParameter(name, _("expected a decimal above 0"))
+        try:
+            epsilon = Decimal(str(value))
+        except ArithmeticError:
+            raise WrongParameter(name, _("expected a decimal above 0")) from None
         if not epsilon.is_finite() or not 0 < epsilon <= LARGEST_EPSILON:
             raise WrongParameter(
                 name,
@@ -249,18 +238,6 @@ class Whole(Parameter):
             min_value=self.least, max_value=self.most, initial=self.initial, **self.shown
         )
 
-    def read(self, value: Any, name: str, context: Context) -> int:
-        if type(value) is int and self.least <= value <= (self.most or value):
-            return value
-        if self.most is None:
-            raise WrongParameter(name, _("expected a whole number of 1 or more"))
-        raise WrongParameter(
-            name,
-            _("expected a whole number from %(least)s to %(most)s"),
-            least=self.least,
-            most=self.most,
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
 class Percent(Parameter):
@@ -278,24 +255,6 @@ class Percent(Parameter):
             **self.shown,
         )
 
-    def read(self, value: Any, name: str, context: Context | None = None) -> Decimal:
-        percent = _decimal(value)
-        bounds = {"least": self.least, "most": self.most}
-        if percent is None:
-            raise WrongParameter(name, _("expected a decimal from %(least)s to %(most)s"), **bounds)
-        if (
-            not percent.is_finite()
-            or not self.least <= percent <= self.most
-            or percent != round(percent, 1)
-        ):
-            raise WrongParameter(
-                name,
-                _("expected a decimal from %(least)s to %(most)s, with one place, got %(got)s"),
-                **bounds,
-                got=percent,
-            )
-        return percent
-
     def written(self, value: Decimal) -> str:
         return str(plain(value))
 
@@ -311,15 +270,6 @@ class OneOf(Parameter):
         return forms.ChoiceField(
             choices=[(str(name), str(label)) for name, label in options], **self.shown
         )
-
-    def read(self, value: Any, name: str, context: Context) -> str:
-        options = self.options(context.plan)
-        if not isinstance(value, str) or value not in options:
-            raise WrongParameter(name, _one_of(options))
-        return value
-
-    def written(self, value: str) -> str:
-        return str(value)
 
 
 AnyQuestion = Annotated[Question, OneQuestion(label=gettext_lazy("Question"))]
@@ -372,34 +322,3 @@ def percent_of(share: Fraction) -> str:
     """Return a share of a cap in percent, rounded up: to a tenth below ten."""
     tenths = math.ceil(1000 * share)
     return f"{tenths / 10:g}" if tenths < 100 else f"{math.ceil(100 * share):,}"
-
-
-def _one_of(names: Mapping[str, Any]) -> str:
-    return _("expected one of %(names)s") % {"names": ", ".join(names)}
-
-
-def _decimal(value: Any) -> Decimal | None:
-    try:
-        return None if value is None else Decimal(str(value))
-    except ArithmeticError:
-        return None
-
-
-def _why_not(question: Question) -> str:
-    """Say why most kinds do not fit this question and which does; nothing if it is ordinary."""
-    if question.kind == kinds.MULTIPLE:
-        return _(
-            "Each report on several ticks is about one option or a few, so that nothing tells "
-            "which answers go together with them: ask for the shares of its options"
-        )
-    if question.kind not in kinds.WITH_STEPS or question.is_cleartext:
-        return ""
-    if question.wanted == "mean":
-        return _(
-            "This number was changed on the device so that its mean can be known, and nothing "
-            "else: ask for that, as its shares"
-        )
-    return _(
-        "This number was changed on the device so that its distribution can be known, and nothing "
-        "else: ask for that, as its shares"
-    )

@@ -157,6 +157,9 @@ class Method(OneOf):
     def field(self, context: Context) -> forms.Field:
         return OneOf.field(replace(self, options=_offered), context)
 
+    def read(self, value: Any, name: str, context: Context) -> Any:
+        return OneOf(options=methods_of).read(value, name, context)
+
 
 def _offered(plan: Plan) -> Mapping[str, Message]:
     """Return the methods that are expected to be nearer than the first for a question of the Plan,
@@ -194,9 +197,9 @@ class Percents(Percent):
     def field(self, context: Context) -> forms.Field:
         return forms.CharField(max_length=80, initial=self.initial, **self.shown)
 
-    def read(self, value: Any, name: str, context: Context) -> tuple[Decimal, ...]:  # type: ignore[override]
+    def read(self, value: Any, name: str, context: Context) -> tuple[Decimal, ...]:
         parts = value if value and isinstance(value, list) else str(value).split(",")
-        percents = {Percent.read(self, str(part).strip(), name) for part in parts[: MOST + 1]}
+        percents = {Percent().read(part, name, context) for part in parts[: MOST + 1]}
         if len(percents) > MOST:
             raise WrongParameter(name, _("expected at most %(most)s numbers"), most=MOST)
         return tuple(sorted(percents))
@@ -219,7 +222,8 @@ class Step(Whole):
         if context.values["method"] != "propose":
             return 0
         most = bounds_of(context.question).width - 1
-        return Whole.read(replace(self, least=0, most=most), value or 0, name, context)
+        whole: int = Whole(least=0, most=most).read(value or 0, name, context)
+        return whole
 
     def written(self, value: int) -> int | None:
         return value or None

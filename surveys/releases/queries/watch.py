@@ -29,7 +29,6 @@ from surveys.releases.queries.parameters import (
     ONE_CHOICE,
     STRONGEST,
     Context,
-    OneQuestion,
     Paid,
     Parameter,
     Percent,
@@ -83,21 +82,8 @@ class OneAnswer(Parameter):
         return forms.ChoiceField(choices=answers, **self.shown)
 
     def read(self, value: Any, name: str, context: Context) -> Answer:
-        question_name, _slash, place = (
-            value.partition("/") if isinstance(value, str) else ("", "", "")
-        )
-        if not (place.isascii() and place.isdecimal() and len(place) <= 4):
-            raise WrongParameter(
-                name, _("expected a question's name and the place of an answer, as in team/2")
-            )
-        question: Question = OneQuestion().read(question_name, name, context)
-        if not 1 <= int(place) <= len(question.choices):
-            raise WrongParameter(
-                name,
-                _("expected one of the %(count)s answers of this question"),
-                count=len(question.choices),
-            )
-        return Answer(question, int(place))
+        question_name, place = super().read(value, name, context).split("/")
+        return Answer(context.questions[question_name], int(place))
 
     def written(self, value: Answer) -> str:
         return f"{value.question.name}/{value.place}"

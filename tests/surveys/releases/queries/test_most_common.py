@@ -91,7 +91,7 @@ def test_questions_whose_reports_have_another_order_than_people_are_not_offered(
 
 @pytest.mark.parametrize(
     ("field", "wrong"),
-    [("best", 4), ("best", 0), ("best", "2"), ("epsilon", "0"), ("question", "n")],
+    [("best", 4), ("best", 0), ("best", "two"), ("epsilon", "0"), ("question", "n")],
 )
 def test_parameters_that_cannot_be_are_refused_by_name(field, wrong):
     with pytest.raises(WrongParameter) as refusal:

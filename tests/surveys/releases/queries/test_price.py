@@ -78,7 +78,7 @@ def test_a_study_without_bids_offers_nothing():
         ("highest", 100),
         ("highest", 1001),
         ("lowest", 0),
-        ("lowest", "3"),
+        ("lowest", "three"),
         ("step", 0),
         ("question", "team"),
     ],

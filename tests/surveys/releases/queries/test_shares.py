@@ -112,5 +112,5 @@ def test_shares_among_those_asked_use_the_sum_if_the_release_did():
 
 @pytest.mark.parametrize("wrong", [[], ["hours"], "colour", None])
 def test_a_number_sent_in_the_clear_has_no_shares(wrong):
-    with pytest.raises(WrongParameter, match="questions: expected one or more of"):
+    with pytest.raises(WrongParameter, match="questions: "):
         Shares.read(PLAN, {"questions": wrong, "epsilon": "1"})

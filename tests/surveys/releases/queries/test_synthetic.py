@@ -153,11 +153,11 @@ def test_the_ledger_is_told_noise_and_sensitivity():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"questions": []}, "expected 1 to 20 of age, fair"),
-        ({"questions": "age"}, "expected 1 to 20 of age, fair"),
-        ({"questions": ["secret"]}, "expected 1 to 20 of age, fair"),
-        ({"bins": 1}, "whole number from 2 to 50"),
-        ({"bins": "8"}, "whole number from 2 to 50"),
+        ({"questions": []}, "questions: This field is required"),
+        ({"questions": "age"}, "questions: Enter a list"),
+        ({"questions": ["secret"]}, "questions: Select a valid choice"),
+        ({"bins": 1}, "greater than or equal to 2"),
+        ({"bins": "eight"}, "bins: Enter a whole number"),
         ({"epsilon": "0"}, "epsilon"),
     ],
 )

@@ -90,7 +90,7 @@ def test_what_to_expect_needs_no_answers(n):
     [
         ({"statistic": "other"}, "statistic"),
         ({"groups": 9}, "groups"),
-        ({"groups": "80"}, "groups"),
+        ({"groups": "many"}, "groups"),
         ({"statistic": "correlation", "second": "hours"}, "second"),
         ({"statistic": "correlation", "second": ""}, "second"),
         ({"question": "shy"}, "question"),

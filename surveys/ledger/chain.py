@@ -32,6 +32,9 @@ CHUNK = 1_000  # rows read at a time
 COLUMNS = {str(field.column): field for field in Entry._meta.concrete_fields}
 HASHED = {name: field for name, field in COLUMNS.items() if name != "digest"}
 ADDED = {"published", "reads"}  # after the first rows were written
+# what a transaction begins with, so that all of it sees one moment: on SQLite any reading will do
+READING = "SELECT length FROM ledger_head"
+REPEATABLE = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 TRUTHS = {"true": True, "1": True, "false": False, "0": False}  # as PostgreSQL and SQLite say them
 
 Document = dict[str, Any]  # what is hashed, as JSON
@@ -153,21 +156,19 @@ def snapshot() -> Iterator[None]:
 
     Nothing can be written inside. Within a transaction it is that one's.
     """
-    outermost, database = not connection.in_atomic_block, cast(Any, connection)
+    database, is_outermost = cast(Any, connection), not connection.in_atomic_block
+    is_repeatable = is_outermost and connection.vendor == "postgresql"
     usual = getattr(database, "transaction_mode", None)
-    if outermost and connection.vendor == "sqlite":
-        database.transaction_mode = "DEFERRED"  # or beginning would wait for who writes
+    database.transaction_mode = "DEFERRED"  # of SQLite: else beginning would wait for who writes
     try:
         with transaction.atomic():
-            if outermost and connection.vendor == "postgresql":
-                with connection.cursor() as cursor:
-                    cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            with connection.cursor() as cursor:
+                cursor.execute(REPEATABLE if is_repeatable else READING)
             yield
             # Nothing was written, and SQLite commits nothing to a damaged file.
             transaction.set_rollback(True)
     finally:
-        if outermost and connection.vendor == "sqlite":
-            database.transaction_mode = usual
+        database.transaction_mode = usual
 
 
 def one_by_one() -> list[Stored]:

@@ -103,9 +103,6 @@ class MomentField(TimeField):
     def get_prep_value(self, value: datetime.datetime | None) -> int | None:
         return None if value is None else (value - EPOCH) // MICROSECOND
 
-    def value_to_string(self, obj: models.Model) -> str:
-        return str(self.get_prep_value(self.value_from_object(obj)))
-
 
 def amount_of(whole: int, places: int) -> Decimal:
     """Return the amount that a whole number of its last place stands for."""

@@ -6,10 +6,11 @@ are read a chunk at a time, as they were at one moment: nobody who writes waits,
 memory grows with budgets, not with rows.
 """
 
-import datetime
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from decimal import Decimal
+from itertools import zip_longest
+from typing import Any, cast
 
 from django.db import DatabaseError, connection, models
 
@@ -18,8 +19,8 @@ from dpengine.privacy import round_up
 from surveys.ledger import chain, terms
 from surveys.ledger.amounts import in_measure
 from surveys.ledger.chain import BEFORE_THE_FIRST, Columns, Damaged, Fault, Stored
-from surveys.ledger.models import Budget, EpsilonField, Head, Kind
-from surveys.ledger.totals import UNREADABLE, Running
+from surveys.ledger.models import Budget, Entry, EpsilonField, Head, Kind
+from surveys.ledger.totals import Running
 
 TOTAL = ("charges", "number", "position", "first_at", "parts", "reads")
 
@@ -148,18 +149,22 @@ def _all_faults(reader: _Reader) -> list[Fault]:
     if problems or (problems := [*reader.misstated, *_contradictions(reader)]):
         return problems
     _read_index(reader.last)
-    return [*_overspent(reader), *_miscounted(reader)]
+    faults: list[Fault] = []
+    totals = _stored_totals()
+    budgets = cast(dict[str, Budget], reader.budgets)  # one that is damaged is a contradiction
+    for name, budget in budgets.items():
+        running = reader.running.get(name)
+        faults += _miscounted(name, running, totals.pop(budget.pk, None))
+        faults += _overspent(budget, running) if running else ()
+    return faults + [Fault(0, f"a total is of no budget: {key}") for key in totals]
 
 
 def _read_index(last: int) -> None:
-    """Read the index by which SQLite finds rows. DatabaseError where it does not hold them all."""
-    if connection.vendor != "sqlite":
-        return
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT position FROM ledger_entry ORDER BY position")
-        for expected in range(1, last + 1):
-            if cursor.fetchone() != (expected,):
-                raise DatabaseError(f"row {expected} is not in the index")
+    """Read the index by which rows are found. DatabaseError where it does not hold them all."""
+    positions = Entry.objects.values_list("position", flat=True).iterator()
+    for expected, position in zip_longest(range(1, last + 1), positions):
+        if position != expected:
+            raise DatabaseError(f"row {expected} is not in the index")
 
 
 def _changed(columns: Columns, budget: str | None) -> str:
@@ -205,55 +210,44 @@ def _is_held_rightly(budget: Budget, names: dict[Any, str]) -> bool:
     )
 
 
-def _overspent(reader: _Reader) -> Iterator[Fault]:
-    """Find budgets that paid more than their cap, by rows that no service wrote."""
-    for name, budget in reader.budgets.items():
-        running = reader.running.get(name, Running())
-        if isinstance(budget, Damaged):
-            continue
-        if budget.counts_answers and _is_understated(budget, running):
-            text = f"rows of “{budget}” say less than what they read loses"
-            yield Fault(running.position, text)
-        try:
-            holds = budget.filter.holds(running.sums.charges)
-        except ValueError:  # Σδ is 1 or more
-            holds = False
-        if not holds:
-            yield Fault(running.position, f"more than the cap of “{budget}” is spent")
-
-
-def _is_understated(budget: Budget, running: Running) -> bool:
-    """Tell whether rows say less than what they read loses, or cannot be read."""
-    if not running.is_readable:
-        return True
+def _overspent(budget: Budget, running: Running) -> Iterator[Fault]:
+    """Tell whether a budget paid more than its cap, by rows that no service wrote."""
     try:
-        total = loss_of(running.read.readings)
         spent = in_measure(budget.measure, budget.filter.total(running.sums.charges))
-    except UNREADABLE:
-        return True
-    return total is None or round_up(total, EpsilonField.places) > spent
+        holds = budget.filter.holds(running.sums.charges)
+    except ValueError:  # Σδ is 1 or more
+        spent, holds = Decimal(0), False
+    if not holds:
+        yield Fault(running.position, f"more than the cap of “{budget}” is spent")
+    if budget.counts_answers and _is_understated(running, spent):
+        text = f"rows of “{budget}” say less than what they read loses"
+        yield Fault(running.position, text)
 
 
-def _miscounted(reader: _Reader) -> Iterator[Fault]:
-    """Find totals that are not what the charges add up to."""
+def _is_understated(running: Running, spent: Decimal) -> bool:
+    """Tell whether rows say less than what they read loses, or cannot be read."""
+    lost = loss_of(running.read.readings) if running.is_readable else None
+    return lost is None or round_up(lost, EpsilonField.places) > spent
+
+
+def _miscounted(name: str, running: Running | None, total: Columns | None) -> Iterator[Fault]:
+    """Tell whether a total is what the charges add up to."""
+    expected = running.columns if running else None
+    if running is None and total is not None:
+        yield Fault(0, f"“{name}” has a total, and no charge")
+    elif expected is not None and total is None:
+        yield Fault(expected["position"], f"“{name}” has no total")
+    elif expected is not None and total != expected:
+        wrong = ", ".join(part for part in TOTAL if (total or {})[part] != expected[part])
+        text = f"the total of “{name}” is not what its charges add up to: {wrong}"
+        yield Fault(expected["position"], text)
+
+
+def _stored_totals() -> dict[int, Columns]:
+    """Return every total as the database holds it, by the id of its budget."""
     with chain.any_text(), connection.cursor() as cursor:
         cursor.execute(f"SELECT budget_id, {', '.join(TOTAL)} FROM ledger_total")  # noqa: S608
-        totals = {key: dict(zip(TOTAL, row, strict=True)) for key, *row in cursor.fetchall()}
-    for name, budget in reader.budgets.items():
-        if isinstance(budget, Damaged):
-            continue
-        running, total = reader.running.get(name), totals.pop(budget.pk, None)
-        expected = running.columns if running and running.is_readable else None
-        if expected is not None and total is None:
-            yield Fault(expected["position"], f"“{name}” has no total")
-        elif running is None and total is not None:
-            yield Fault(0, f"“{name}” has a total, and no charge")
-        elif expected is not None and total != expected:
-            wrong = ", ".join(part for part in TOTAL if (total or {})[part] != expected[part])
-            text = f"the total of “{name}” is not what its charges add up to: {wrong}"
-            yield Fault(expected["position"], text)
-    for key in totals:
-        yield Fault(0, f"a total is of no budget: {key}")
+        return {key: dict(zip(TOTAL, row, strict=True)) for key, *row in cursor.fetchall()}
 
 
 def _stored_budgets() -> dict[str, Budget | Damaged]:

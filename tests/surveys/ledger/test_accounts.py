@@ -169,3 +169,11 @@ def test_all_accounts_take_one_query(budget, django_assert_num_queries):
         accounts = selectors.accounts([budget.pk, other.pk])
     assert [len(accounts[pk].entries) for pk in (budget.pk, other.pk)] == [1, 2]
     assert accounts[other.pk].can_pay(pure("0.9"))
+
+
+def test_small_amounts_have_the_places_that_say_them_well_up_to_nine():
+    assert [selectors.places_for(Fraction(1, 10**digits)) for digits in (1, 4, 12)] == [2, 4, 9]
+
+
+def test_what_is_left_has_its_sign(budget):
+    assert Statement(account_of(budget)).signed_left == "ε 10.00"

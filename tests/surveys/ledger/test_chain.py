@@ -13,7 +13,7 @@ from django.db import DatabaseError, IntegrityError, ProgrammingError, connectio
 
 from dpengine.privacy import Cost
 from surveys.ledger import chain, selectors, services, terms, verification
-from surveys.ledger.models import Budget, Entry
+from surveys.ledger.models import Budget, Entry, Head, Total
 from surveys.ledger.verification import faults
 from tests.surveys.ledger.small import NOW, OWNER, open_budget, pay, tampering
 
@@ -241,6 +241,12 @@ def test_an_index_that_contradicts_the_rows_names_those_it_cannot_find(ledger, m
     assert [fault.position for fault in faults()] == [4]
 
 
+def test_an_index_that_lacks_the_last_row_is_found(ledger):
+    verification._read_index(ROWS)
+    with pytest.raises(DatabaseError, match=f"row {ROWS + 1} is not in the index"):
+        verification._read_index(ROWS + 1)
+
+
 def test_an_error_of_another_database_is_not_swallowed(ledger, monkeypatch):
     monkeypatch.setattr(chain, "READ", "SELECT nothing")
     monkeypatch.setattr(chain.connection, "vendor", "postgresql")
@@ -295,6 +301,20 @@ def test_rows_beyond_the_cap_show_even_in_a_chain_that_holds(ledger, monkeypatch
     monkeypatch.setattr(selectors.Account, "admitted", lambda account, cost, *args: cost)
     pay(Budget.objects.get(name="study:x"), "1.06", now=NOW)
     assert [str(fault) for fault in faults()] == ["row 11: more than the cap of “study:x” is spent"]
+
+
+def test_failures_that_add_up_to_certainty_show_too(ledger, monkeypatch):
+    monkeypatch.setattr(selectors.Account, "admitted", lambda account, cost, *args: cost)
+    budget = open_budget("study:certain", rho=1, delta=Fraction(1, 10))
+    for _ in range(2):
+        pay(budget, Cost.concentrated(Fraction(1, 10), Fraction(6, 10)))
+    assert "more than the cap of “study:certain” is spent" in str(faults()[0])
+
+
+def test_rows_totals_and_the_end_are_called_by_what_they_hold(ledger):
+    end, total = Head.objects.get(), Total.objects.get(budget__name="study:x")
+    called = Entry.objects.get(position=3), end, total
+    assert list(map(str, called)) == ["row 3", f"{ROWS} rows", f"{total.charges} charges"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """A charge fits under every cap it touches, exactly, or nothing is written."""
 
 import datetime
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -8,9 +9,12 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
+from dpengine.contraction import Noise, Reading
 from dpengine.privacy import Cost
 from surveys.ledger import selectors, services
 from surveys.ledger.models import Budget, Entry
+from surveys.ledger.refusals import BadAmount
+from surveys.ledger.selectors import account_of
 from tests.surveys.ledger.small import DAY, NOW, OWNER, open_budget, pay, pure
 
 pytestmark = pytest.mark.django_db
@@ -324,3 +328,60 @@ def test_an_entry_cannot_be_replaced_either(budget):
     with pytest.raises(DatabaseError), transaction.atomic():
         connection.cursor().execute(query)
     assert Entry.charges.get().epsilon == entry.epsilon
+
+
+def test_the_delta_of_a_cap_is_below_one():
+    with pytest.raises(BadAmount, match="from 0 to below 1; it is 1"):
+        open_budget(rho=1, delta=1)
+
+
+def test_an_amount_of_more_places_than_its_column_has_is_not_stored():
+    with pytest.raises(ValidationError, match="an ε has at most 9 decimals"):
+        Budget.objects.create(
+            name="x", unit="u", neighbours="change-one", epsilon=Decimal("0.0000000001")
+        )
+
+
+def reading(count: int, loss: Fraction | None = Fraction(3)) -> Cost:
+    """Return a cost that says what it reads: so many reports, through a noise of a tenth."""
+    reports = [f"study/1/question_number_{at}" for at in range(count)]
+    noise = Noise(frozenset(reports), None if loss is None else Fraction(1, 10))
+    return replace(pure("0.1"), reading=Reading(dict.fromkeys(reports, loss), [noise]))
+
+
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [
+        (pure("0.1"), "expected which reports are read, and none are named"),
+        (reading(1, None), "pays for pure ε only"),
+        (reading(3000), "takes more than 100,000 characters to say"),
+    ],
+)
+def test_a_budget_of_what_answers_lose_is_told_what_is_read(cost, words):
+    budget = open_budget(counts="answers", epsilon=1)
+    with pytest.raises(BadAmount, match=words):
+        pay(budget, cost)
+    assert not Entry.charges.filter(budget=budget).exists()
+
+
+def test_losses_of_answers_are_counted_in_epsilon_of_all_people():
+    with pytest.raises(BadAmount, match="counted in ε, of all people, change-one only"):
+        open_budget(counts="answers", epsilon=1, fixed_parts=True)
+
+
+def test_a_charge_of_what_answers_lose_says_what_it_read_and_costs_nothing_again():
+    budget, cost = open_budget(counts="answers", epsilon=2), reading(1)
+    first = pay(budget, cost)
+    assert first.again.reading is not None
+    assert first.again.reading.losses == cost.reading.losses
+    assert account_of(budget).is_all_lost  # ln 3, all that the device allows
+    assert account_of(budget).pays_for(cost) > 1000
+    exact = replace(cost, reading=replace(cost.reading, noises=()))
+    assert not pay(budget, exact).epsilon
+
+
+def test_a_day_lasts_until_the_last_charge_to_any_part():
+    budget = open_budget(fixed_parts=True)
+    pay(budget, "0.1", part="a"), pay(budget, "0.2", part="b", now=NOW + DAY / 4)
+    (day,) = account_of(budget).days(NOW.date())
+    assert day.until == NOW + DAY / 4

@@ -111,6 +111,7 @@ def test_gaussian_noise_ends_the_sum_of_epsilon(budget):
         None,
     )
     assert account.cap == budget.rho
+    assert account.pays_for(gaussian("0.01")) == 1
     with pytest.raises(services.Overspent, match=r"is left"):
         pay(budget, count_of("0.25"))
     pay(budget, count_of("0.1"))
@@ -122,6 +123,7 @@ def test_what_is_left_is_said_in_the_measure_that_leaves_more_and_in_the_other()
     new = Statement(account_of(budget))
     assert (new.measure, str(new.left), str(new.cap)) == ("ε", "4.00", "4.00")
     assert new.or_left == "or ρ 0.2961 of 0.2961"
+    assert new.signed_left == "ε 4.00 or ρ 0.2961"
     for _ in range(5):
         pay(budget, count_of("0.1"))
     small = Statement(account_of(budget))  # many small ones: ρ adds up to less

@@ -40,28 +40,23 @@ def blocks(questions: "Iterable[Question]", *, sent_apart: bool = False) -> list
     links = [(question.name, question.asked_if) for question in changed]
     found = {} if sent_apart else groups(changed)
     links += [(own[0].name, each.name) for own in found.values() for each in own]
-    links += [(own[0].name, each.name) for own in _staying(changed) for each in own]
+    links += [
+        (own[0].name, each.name) for own in groups(changed, "drawn_in").values() for each in own
+    ]
     sent = {each.name: name for name, own in found.items() for each in own}
     drawn = together([question.name for question in changed], links)
     return [Block(questions=names, name=sent.get(names[0], "")) for names in drawn]
 
 
-def groups(questions: "Iterable[Question]") -> "dict[str, list[Question]]":
-    """Return the questions that are sent as one answer, by its name."""
+def groups(questions: "Iterable[Question]", by: str = "together") -> "dict[str, list[Question]]":
+    """Return the questions that are sent as one answer, by its name; or that stay together because
+    somebody said so, by `drawn_in`.
+    """
     found: dict[str, list[Question]] = {}
     for question in questions:
-        if question.together:
-            found.setdefault(question.together, []).append(question)
+        if name := getattr(question, by):
+            found.setdefault(name, []).append(question)
     return found
-
-
-def _staying(questions: "Iterable[Question]") -> "list[list[Question]]":
-    """Return the questions that stay together because somebody said so."""
-    found: dict[str, list[Question]] = {}
-    for question in questions:
-        if question.drawn_in:
-            found.setdefault(question.drawn_in, []).append(question)
-    return list(found.values())
 
 
 def staying(questions: "Iterable[Question]", among: "Sequence[Question]") -> list[tuple[int, ...]]:
@@ -118,7 +113,8 @@ def problems(questions: "Iterable[Question]") -> "Iterator[tuple[str, str]]":
                 "or each by itself."
             )
             yield each.name, text % {"question": each.label, "parent": parent.label}
-    for own in _staying(each for each in questions if each.protection == DEVICE):
+    changed = [each for each in questions if each.protection == DEVICE]
+    for own in groups(changed, "drawn_in").values():
         text = _(
             "“%(question)s” stays together with “%(other)s”: both must be sent in the same "
             "answer, or each by itself."

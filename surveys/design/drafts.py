@@ -59,18 +59,16 @@ def editing(
             is_usual = saved.release_epsilon == was.release_epsilon == terms.usual_cost(was)
             if saved.planned != was.planned and is_usual:
                 saved.release_epsilon = terms.usual_cost(saved)
-                saved.save(update_fields=["release_epsilon"])
             limits = selectors.site_limits()
             if saved.person == was.person == sharing.usual_person(limits, was):
                 saved.person = sharing.usual_person(limits, saved)
-                saved.save(update_fields=["person"])
             now_asked = _sent_as_given(saved)
             more_waves = saved.unit == combinations.IN_WAVE and saved.planned != was.planned
             if now_asked != had or more_waves:
                 saved.given_cap = saved.given_batch = saved.given_why = saved.given_by = None
-                saved.save(update_fields=["given_cap", "given_batch", "given_why", "given_by"])
             if now_asked and (not had or (saved.unit == ONE_ANSWER and now_asked != had)):
-                saved.save(update_fields=terms.fit_given(saved))
+                terms.fit_given(saved)
+            saved.save()
             sharing.share(saved)
         reason = WRITTEN(wave=study.wave) if why is None else why
         changes.record_changes(of=saved, before=before, who=who, why=reason, now=now)
@@ -147,7 +145,8 @@ def new_draft(*, texts: Fields, questions: Sequence[Fields] = ()) -> Study:
     for position, fields in enumerate(questions, start=1):
         _make(study, {**fields, "position": position})
     if _sent_as_given(study):
-        study.save(update_fields=terms.fit_given(study))
+        terms.fit_given(study)
+        study.save()
     sharing.share(study)
     return study
 

@@ -57,8 +57,7 @@ def hold_panel(study: Study) -> None:
 def refuse_unready(study: Study, problems: Sequence[Problem]) -> None:
     """Refuse a draft for the first things that are wrong with it."""
     if problems:
-        named = [f"{each.label}: {each.text}" if each.label else each.text for each in problems]
-        raise cannot_open(study, " ".join(named[:SAID_AT_ONCE]))
+        raise cannot_open(study, " ".join(map(str, problems[:SAID_AT_ONCE])))
 
 
 def cannot_open(study: Study, problem: str) -> CannotOpen:

@@ -12,13 +12,17 @@ def hold(study_id: int) -> Study:
     return Study.objects.select_for_update(of=("self",)).get(pk=study_id)
 
 
+def refuse_retired(study: Study, text: str) -> None:
+    """Refuse what a retired study cannot have any more, in a text with its name and the day."""
+    if study.retired_on is not None:
+        day = date_format(study.retired_on, "DATE_FORMAT")
+        raise CannotOpen(text % {"study": study, "day": day})
+
+
 def lock_draft(*, study_id: int) -> Study:
     """Hold a study, so that it stays a draft; CannotOpen if it no longer is one."""
     study = hold(study_id)
-    if study.retired_on is not None:
-        text = _("“%(study)s” was retired on %(day)s and no longer takes responses.")
-        day = date_format(study.retired_on, "DATE_FORMAT")
-        raise CannotOpen(text % {"study": study, "day": day})
+    refuse_retired(study, _("“%(study)s” was retired on %(day)s and no longer takes responses."))
     if study.plan is not None:
         raise CannotOpen(
             _("“%(study)s” is open already, or was; begin a new wave to ask again.")

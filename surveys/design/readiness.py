@@ -55,6 +55,9 @@ class Problem:
     is_of_list: bool = False
     term: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.label}: {self.text}" if self.label else self.text
+
     @property
     def is_of_limits(self) -> bool:
         """Tell whether it is mended on *Limits*; else it is on *Texts and terms*."""

@@ -15,8 +15,9 @@ from msgspec import MsgspecError
 from dpengine.local.channel import Learns
 from dpengine.local.choose import ways
 from dpengine.privacy import Neighbours, epsilon_above
-from surveys.design import documents, news, site, terms
+from surveys.design import documents, news, terms
 from surveys.design.models import DraftChange, Panel, Picture, Plan, Question, SiteLimits, Study
+from surveys.design.site import site_limits as site_limits
 from surveys.design.summaries import Changed
 from surveys.guesses import of_hundred
 from surveys.plan.content import PlanQuestion
@@ -94,11 +95,6 @@ def who_edited(studies: Iterable[Study]) -> set[str]:
     """Return by what name the histories of these drafts call whoever edited them."""
     changes = DraftChange.objects.filter(study__in=studies)
     return set(changes.order_by().values_list("who", flat=True).distinct())
-
-
-def site_limits() -> SiteLimits:
-    """Return what every draft and every opening of the site is held to, as it is now."""
-    return site.present_limits()
 
 
 def drafts() -> QuerySet[Study]:

@@ -11,14 +11,13 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from dpengine.privacy import plain
 from surveys import clock
 from surveys.design import days, launch, news, site, terms, waves
 from surveys.design.drafts import Fields
-from surveys.design.locks import hold, lock_draft
+from surveys.design.locks import hold, lock_draft, refuse_retired
 from surveys.design.models import Panel, Plan, Question, Study, Unit
 from surveys.design.readiness import Readiness
 from surveys.design.refusals import CannotOpen, Refused
@@ -150,10 +149,7 @@ def begin_wave(*, study_id: int) -> Study:
     """Make the study a draft again, for its next wave, once the present one has closed."""
     study = hold(study_id)
     plan = study.plan
-    if study.retired_on is not None:
-        text = _("“%(study)s” was retired on %(day)s: it has no further wave.")
-        day = date_format(study.retired_on, "DATE_FORMAT")
-        raise CannotOpen(text % {"study": study, "day": day})
+    refuse_retired(study, _("“%(study)s” was retired on %(day)s: it has no further wave."))
     if plan is None:
         raise CannotOpen(
             _("“%(study)s” has not opened its wave %(wave)s yet: change the draft.")

@@ -99,7 +99,7 @@ def spent_of(person: Decimal, study: Study, questions: Sequence[Question]) -> Sp
         share = _equal_share(person, study, questions)
         sent_in = {each.name: each.together for each in questions}
         found = Spent(dict.fromkeys(_names_on_device(questions), share), sent_in, study.asked)
-    ceiling = terms.allowed_epsilon(study, site.present_limits())[1]
+    ceiling = terms.allowed_epsilon(study, site.site_limits())[1]
     epsilons = {name: min(share, ceiling) for name, share in found.epsilons.items()}
     return Spent(epsilons, found.together, found.asked)
 
@@ -216,7 +216,7 @@ def follow(study: Study, person: Decimal, changed: Sequence[str]) -> dict[str, A
         return {}
     if study.cap != study.person:
         return {}
-    cap = min(person, site.present_limits().cap_ceiling)
+    cap = min(person, site.site_limits().cap_ceiling)
     if study.release_epsilon != terms.usual_cost(study):
         return {"cap": cap}
     return {"cap": cap, "release_epsilon": terms.usual_cost(study, cap)}

@@ -39,7 +39,7 @@ def usual_limits() -> SiteLimits:
     return limits
 
 
-def present_limits() -> SiteLimits:
+def site_limits() -> SiteLimits:
     """Return what every draft and every opening of the site is held to, as it is now."""
     return SiteLimits.objects.filter(pk=ONE).first() or usual_limits()
 

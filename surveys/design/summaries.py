@@ -6,7 +6,6 @@ their answers are sent as given.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from dpengine.privacy import epsilon_above, loss_of_all
 from surveys.design.models import Plan, Summary, Unit
@@ -34,17 +33,13 @@ def changed_in(waves: Sequence[PlanContent]) -> Changed:
 def summarise(plan: Plan) -> Summary:
     """Write down what lists say of a Plan that has just opened."""
     waves = Plan.objects.filter(study=plan.study_id, wave__lte=plan.wave).order_by("-wave")
-    return Summary.objects.create(plan=plan, **read_off([each.content for each in waves]))
-
-
-def read_off(waves: Sequence[PlanContent]) -> dict[str, Any]:
-    """Return the columns of a summary, from these waves, the newest first."""
-    newest = waves[0]
-    return {
-        "title": newest.title,
-        "words": f"{newest.title} {newest.organisation}".casefold(),
-        "unit": newest.unit,
-        "changed": changed_in(waves),
-        "epsilon": int(epsilon_above(loss_of(waves)).scaleb(9)),
-        "smallest_batch": newest.publication.smallest_batch,
-    }
+    contents = [each.content for each in waves]
+    return Summary.objects.create(
+        plan=plan,
+        title=plan.content.title,
+        words=f"{plan.content.title} {plan.content.organisation}".casefold(),
+        unit=plan.content.unit,
+        changed=changed_in(contents),
+        epsilon=int(epsilon_above(loss_of(contents)).scaleb(9)),
+        smallest_batch=plan.content.publication.smallest_batch,
+    )

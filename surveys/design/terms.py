@@ -12,7 +12,7 @@ By hand    cap (2, 10⁻⁶): ρ = 0.083441717, δ of mechanisms 5·10⁻⁷. On
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -403,19 +403,16 @@ def least_batch(study: "Study") -> int:
     return given_limits(study, questions)[1] if is_given else 0
 
 
-def fit_given(study: "Study") -> list[str]:
-    """Bring a study's terms within what answers sent as given need; return the changed fields.
+def fit_given(study: "Study") -> None:
+    """Bring a study's terms within what answers sent as given need, not saved.
 
     Its cap stays once the ledger holds it: then it is refused instead.
     """
     cap, batch = given_limits(study, study.questions.all())
-    fits: dict[str, Any] = {"smallest_batch": max(study.smallest_batch, batch)}
+    study.smallest_batch = max(study.smallest_batch, batch)
     if study.budget_id is None:
-        fits |= {"cap": min(study.cap, cap), "release_epsilon": min(study.release_epsilon, cap)}
-    changed = [name for name, value in fits.items() if getattr(study, name) != value]
-    for name in changed:
-        setattr(study, name, fits[name])
-    return changed
+        study.cap = min(study.cap, cap)
+        study.release_epsilon = min(study.release_epsilon, cap)
 
 
 def _text(amount: Decimal | int) -> str:

@@ -3,25 +3,16 @@
 import itertools
 from collections.abc import Container, Mapping, Sequence
 from decimal import Decimal
-from typing import TypedDict
 
 import msgspec
 from django.db import transaction
 
 from surveys.design import drafts as design
 from surveys.design.models import Question, Study
+from surveys.design.texts import Stored
 from surveys.people.access import Author
 
 QuestionTexts = dict[str, str | list[str]]  # its text, label, help…, and its choices
-
-
-class StudyTexts(TypedDict, total=False):
-    """A draft's texts in another language, as they are stored."""
-
-    title: str
-    organisation: str
-    purpose: str
-    questions: dict[str, QuestionTexts]
 
 
 class QuestionDraft(msgspec.Struct):
@@ -58,7 +49,7 @@ class QuestionDraft(msgspec.Struct):
 def add_questions(
     study: Study,
     questions: Sequence[QuestionDraft],
-    translations: Mapping[str, StudyTexts],
+    translations: Mapping[str, Stored],
     author: Author,
 ) -> list[Question]:
     """Put questions at the end of a draft, with their texts in the languages that it has already.

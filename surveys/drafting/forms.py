@@ -84,11 +84,6 @@ class BeginForm(forms.ModelForm):
             "expected": EXPECTED,
         }
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if self.instance.pk is None:
-            self.initial.setdefault("expected", sharing.USUAL_EXPECTED)
-
 
 class WordsForm(forms.Form):
     """The words of a question that was planned: what it asks, and what can be answered."""
@@ -329,10 +324,8 @@ class TextsForm(BeginForm):
         self.initial["draws"] = terms.draws(self.instance)
         if not self.instance.says_waves:  # its first Plan does not: it goes on as it began
             del self.fields["waves"], self.fields["draws"]
-        elif self.instance.plans.exists():
-            self.fields["waves"].disabled = self.fields["draws"].disabled = True
-        if self.instance.plans.exists():
-            for name in ("cap", "results", "is_invited"):  # from the first opening on they stay
+        if self.instance.plans.exists():  # from the first opening on these stay
+            for name in self.fields.keys() & {"cap", "draws", "is_invited", "results", "waves"}:
                 self.fields[name].disabled = True
 
     def clean_cap(self) -> Decimal:

@@ -13,7 +13,8 @@ import msgspec
 from django.utils.translation import gettext_lazy
 
 from surveys.design.models import Language, Study
-from surveys.drafting.drafts import QuestionDraft, QuestionTexts, StudyTexts
+from surveys.design.texts import Stored
+from surveys.drafting.drafts import QuestionDraft, QuestionTexts
 
 TOPICS = {
     "health": gettext_lazy("Health and mood"),
@@ -67,7 +68,7 @@ def topics(language: str) -> list[tuple[str, list[tuple[Template, QuestionDraft]
     ]
 
 
-def translations(names: Sequence[str]) -> dict[str, StudyTexts]:
+def translations(names: Sequence[str]) -> dict[str, Stored]:
     """Return what the library says of some of its questions, in every language."""
     return {
         language: {"questions": {name: BY_NAME[name].texts[language] for name in names}}
@@ -75,7 +76,7 @@ def translations(names: Sequence[str]) -> dict[str, StudyTexts]:
     }
 
 
-def known(study: Study, language: str) -> StudyTexts:
+def known(study: Study, language: str) -> Stored:
     """Return what the library says in a language of a study's questions that are worded as it
     words them.
     """

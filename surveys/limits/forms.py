@@ -42,7 +42,6 @@ MAX_WHY: int = DraftChange._meta.get_field("why").max_length or 0
 READ_BY_ALL = gettext_lazy("Everyone can read it in the ledger, with your pseudonym and the day.")
 READ_BY_MEMBERS = gettext_lazy("Members of this study can read it, with your name and the day.")
 NUMBER = gettext_lazy("This must be a number.")
-NOT_BETWEEN = gettext_lazy("ε must be between %(low)s and %(high)s; it is %(asked)s.")
 LENGTHS: dict[str, Any] = {
     "invalid": NUMBER,
     "max_digits": gettext_lazy("This number is too long."),
@@ -258,13 +257,10 @@ class DraftForm(Described):
         cleaned = super().clean() or {}
         for name in ("cap", "release_epsilon"):  # before anything is worked out of them
             value = cleaned.get(name)
-            if value is not None and value <= 0:
-                parts = {"name": self.fields[name].label, "amount": plain(value)}
-                self.add_error(name, _("%(name)s must be above 0; it is %(amount)s.") % parts)
-            elif value is not None and value < MIN_EPSILON:  # of noise out of all proportion
-                high, asked = plain(self.limits.cap_ceiling), plain(value)
-                parts = {"low": plain(MIN_EPSILON), "high": high, "asked": asked}
-                self.add_error(name, NOT_BETWEEN % parts)
+            if value is not None and value < MIN_EPSILON:  # its noise is out of all proportion
+                text = _("ε must be between %(least)s and %(most)s; it is %(epsilon)s.")
+                bounds = {"least": plain(MIN_EPSILON), "most": plain(self.limits.cap_ceiling)}
+                self.add_error(name, text % {**bounds, "epsilon": plain(value)})
         study = self._with_typed_terms()
         for question in self.on_device:
             name = PREFIX + question.name

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from surveys.design.drafts import new_draft, save_study, save_translation
 from surveys.design.models import Language, Study
 from surveys.design.refusals import Refused
+from surveys.design.sharing import USUAL_EXPECTED
 from surveys.drafting import drafts, library
 from surveys.drafting.forms import BeginForm, WordsForm
 from surveys.drafting.import_forms import FromFileForm, ImportForm
@@ -134,7 +135,7 @@ def _begin(
 def _show(request: HttpRequest, *, way: str, status: int = 200, **forms: Any) -> HttpResponse:
     language = _language()
     context = {
-        "form": BeginForm(initial={"language": language}),
+        "form": BeginForm(initial={"language": language, "expected": USUAL_EXPECTED}),
         "file": FromFileForm(),
         "way": way if way in WAYS else "blank",
         "ways": [

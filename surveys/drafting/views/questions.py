@@ -58,7 +58,7 @@ def _edit(request: HttpRequest, question: Question, revision: int) -> HttpRespon
             typed = {"form": QuestionForm(request.POST, request.FILES, instance=question)}
             typed["form"].add_error(None, str(refusal))
         if isinstance(typed, Question):
-            return _to_question(request, study, typed)
+            return to_build(request, study, at=f"#edit-{typed.name}")
         if typed is None:
             return to_build(request, study)
         context |= typed
@@ -115,10 +115,6 @@ def _save(
     return {"form": form, "question": question, **shown}
 
 
-def _to_question(request: HttpRequest, study: Study, question: Question) -> HttpResponse:
-    return to_build(request, study, at=f"#edit-{question.name}")
-
-
 @of_study(Right.EDIT)
 @require_POST
 def odds(request: HttpRequest, study: Study) -> HttpResponse:
@@ -152,7 +148,7 @@ def add_templates(request: HttpRequest, study: Study) -> HttpResponse:
         try:
             added = drafts.add_questions(study, questions, texts, author(request))
             if added:
-                return _to_question(request, study, added[0])
+                return to_build(request, study, at=f"#edit-{added[0].name}")
             refused = _("Choose a question to add.")
         except Refused as refusal:
             refused = str(refusal)

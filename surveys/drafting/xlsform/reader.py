@@ -15,7 +15,8 @@ import msgspec
 from django.utils.translation import gettext as _, ngettext_lazy
 
 from surveys.design.models import FollowUps
-from surveys.drafting.drafts import StudyTexts, untaken
+from surveys.design.texts import Stored
+from surveys.drafting.drafts import untaken
 from surveys.drafting.xlsform import refusals
 from surveys.drafting.xlsform.columns import NO, YES, code_of, is_used, language_in, stem
 from surveys.drafting.xlsform.rows import NAME, look_at_row, read_question
@@ -213,7 +214,7 @@ def _read_settings(reading: Reading, sheets: Sheets) -> None:
             texts[name] = own
         for code in spoken.keys() - {reading.language}:
             translated = reading.form.translations.setdefault(code, {})
-            translated[name] = spoken[code]  # type: ignore[literal-required]
+            translated[name] = spoken[code]
     text = _("Expected everybody or skip; it is “%(found)s”.")
     follow_ups = row.one_of("rr::follow_ups", ["", *FollowUps.values], text)
     if follow_ups in FollowUps.values:
@@ -389,7 +390,7 @@ def renamed(form: ImportedForm, taken: AbstractSet[str]) -> ImportedForm:
         )
         for question in form.questions
     ]
-    translations: dict[str, StudyTexts] = {
+    translations: dict[str, Stored] = {
         language: {
             "questions": {names[name]: said for name, said in texts.get("questions", {}).items()}
         }

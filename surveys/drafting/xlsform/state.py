@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from django.utils.translation import gettext as _
 
 from surveys.design.models import Language
-from surveys.drafting.drafts import QuestionDraft, StudyTexts
+from surveys.design.texts import Stored
+from surveys.drafting.drafts import QuestionDraft
 from surveys.drafting.xlsform import columns
 from surveys.drafting.xlsform.markup import plain
 from surveys.drafting.xlsform.workbooks import Remark, Row, Sheets, remark, wrong_cell
@@ -20,7 +21,7 @@ class ImportedForm:
 
     texts: dict[str, str] = field(default_factory=dict)
     questions: list[QuestionDraft] = field(default_factory=list)
-    translations: dict[str, StudyTexts] = field(default_factory=dict)
+    translations: dict[str, Stored] = field(default_factory=dict)
     problems: list[Remark] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     rest: "ImportedForm | None" = None  # what could be taken without all that has a problem

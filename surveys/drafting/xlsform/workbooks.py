@@ -56,13 +56,9 @@ class Unreadable(Exception):
 class Twice(str):
     """What the last of several columns says that have one head and say different things."""
 
-    __slots__ = ()
-
 
 class Long(str):
     """The beginning of what a cell says that is too long."""
-
-    __slots__ = ()
 
 
 Row = dict[str, str]  # a column's head: what the cell says

@@ -28,19 +28,8 @@ def label_of(row: TopicForm) -> tuple[str, str]:
     return label, str(weights[typed["weight"]])
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A field of a row, with an id of its own."""
-
-    field: BoundField
-    id: str
-    is_hidden: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    parts: list[Part]
-    without: str  # the address of the page without it; empty where it is the only one
+Part = tuple[BoundField, str, bool]  # of a row: with an id of its own, and whether it is hidden
+Row = tuple[list[Part], str]  # and the address without it; empty where it is the only one
 
 
 def rows(wishes: FreeWishes, path: str) -> list[Row]:
@@ -49,11 +38,11 @@ def rows(wishes: FreeWishes, path: str) -> list[Row]:
     found = []
     for at, form in enumerate(wishes.rows):
         parts = [
-            Part(field, f"{field.name}_{at + 1}", field.name == "choices" and not form.has_choices)
+            (field, f"{field.name}_{at + 1}", field.name == "choices" and not form.has_choices)
             for field in form
         ]
         rest = [number for number in numbers if number != at]
-        found.append(Row(parts, f"{path}?{wishes.query_with_rows(rest)}" if rest else ""))
+        found.append((parts, f"{path}?{wishes.query_with_rows(rest)}" if rest else ""))
     return found
 
 

@@ -311,35 +311,26 @@ def _channel_text(topic: Topic, channel: Channel) -> str:
     return _("one or several of the choices, by chance")
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A line of what a plan would change in a draft."""
-
-    what: str
-    before: str
-    after: str
-
-
-def changes(planned: PlannedStudy, found: Planned) -> list[Change]:
-    """Return all that a plan writes into a draft, as it is and as it would be."""
+def changes(planned: PlannedStudy, found: Planned) -> list[tuple[str, str, str]]:
+    """Return all that a plan writes into a draft: what, as it is, and as it would be."""
     lines = [
-        Change(str(STUDY_FIELDS[name]), _field(getattr(planned.study, name)), _field(value))
+        (str(STUDY_FIELDS[name]), _field(getattr(planned.study, name)), _field(value))
         for name, value in found.fields.items()
     ]
     for question, epsilon in zip(planned.protected, found.epsilons, strict=True):
         what = _("ε of “%(question)s”") % {"question": question.label}
-        lines.append(Change(what, _field(question.epsilon), _field(epsilon)))
+        lines.append((what, _field(question.epsilon), _field(epsilon)))
     for question, way in zip(planned.protected, found.ways, strict=True):
         values = {"question": question.label}
         before = _sent_with(planned, question, {e.name: e.together for e in planned.protected})
         sent_in = dict(zip((e.name for e in planned.protected), found.sent_in, strict=True))
         after = _sent_with(planned, question, sent_in)
         if before != after:
-            lines.append(Change(_("“%(question)s” is sent") % values, before, after))
+            lines.append((_("“%(question)s” is sent") % values, before, after))
         if question.matters != way["matters"]:
             weights = dict(Question.Matters.choices)
             now, then = str(weights[question.matters]), str(weights[way["matters"]])
-            lines.append(Change(_("“%(question)s” matters") % values, now, then))
+            lines.append((_("“%(question)s” matters") % values, now, then))
     return lines
 
 

@@ -99,10 +99,9 @@ def _content(study: Study) -> tuple[PlanContent | None, str]:
         content = documents.compose(study)
         verify(content)
     except (ValueError, Unsound) as error:  # told as its own page and the launch tell it
-        labels = {each.name: f"{each.label}: " for each in study.questions.all()}
         problems = Readiness(study).problems(datetime.datetime.now(datetime.UTC))
-        why = " ".join(f"{labels.get(each.question, '')}{each.text}" for each in problems)
-        return None, _("This draft makes no plan yet: %(why)s") % {"why": why or error}
+        why = " ".join(map(str, problems)) or error
+        return None, _("This draft makes no plan yet: %(why)s") % {"why": why}
     return content, ""
 
 

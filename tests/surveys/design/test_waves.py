@@ -107,7 +107,7 @@ def test_what_cannot_be_planned_is_refused_with_what_to_change(fields, told):
     study = drafted()
     Study.objects.filter(pk=study.pk).update(**fields)
     study.refresh_from_db()
-    found = terms.named_problems(study, study.questions.all(), services.site.present_limits())
+    found = terms.named_problems(study, study.questions.all(), services.site.site_limits())
     said = " ".join(problem for _field, problem in found)
     assert told in said
     with pytest.raises(CannotOpen, match=re.escape(told)):

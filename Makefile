@@ -63,7 +63,7 @@ release: test walk ## Make the archive of a release and its sums in var/release,
 	@$(BIN)/python -m tools.release
 
 bundle: node_modules/installed ## Make the form's script and style again from their modules
-	@$(PYTHON) -P surveys/intake/bundles.py
+	@$(PYTHON) -m tools.bundle
 	@cat surveys/intake/static/form/SHA256SUMS
 
 lock: .venv/bin/python ## Pin all Python packages again, with the hashes of all their files, from the lists *.in

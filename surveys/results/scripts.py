@@ -2,7 +2,7 @@
 one changes.
 
 form/*.js is what a study's page runs, made by esbuild from the modules of intake/
-(surveys/intake/bundles.py). The modules are served as written too: two other pages run some of
+(tools/bundle.py). The modules are served as written too: two other pages run some of
 them, and people read them.
 """
 

@@ -15,12 +15,12 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from surveys.intake import bundles
 from tests import tickets
 from tests.bench.report import save, table
 from tests.journeys.conftest import QUIET
 from tests.journeys.site import running_site
 from tests.services import find_chromium
+from tools import bundle
 
 SLOWER = 4  # times
 TRIES = 20
@@ -39,7 +39,7 @@ FINISHED = """async ([key, digest, prefix, factor, signed]) => {
 
 
 def main(many: int) -> None:
-    small = bundles.esbuild("intake/ticket.js", *bundles.SCRIPT)
+    small = bundle.esbuild("intake/ticket.js", *bundle.SCRIPT)
     node = ["node", "tests/bench/crossed.js", str(many)]
     good = json.loads(subprocess.run(node, capture_output=True, text=True, check=True).stdout)
     rows: list[dict[str, Any]] = [

@@ -12,6 +12,7 @@ import sys
 import pytest
 
 from surveys.intake import bundles
+from tools import bundle
 
 # What a minifier that is no parser spoils: marks, spaces and comments inside texts, expressions and
 # templates.
@@ -34,14 +35,14 @@ def in_node(script):
 @pytest.fixture
 def made_again(tmp_path):
     shutil.copytree(bundles.MODULES, tmp_path / "intake")
-    bundles.build(tmp_path)
+    bundle.build(tmp_path)
     return tmp_path / bundles.FOLDER
 
 
 def test_what_is_committed_is_what_the_modules_give_byte_for_byte(made_again):
     committed = bundles.STATIC / bundles.FOLDER
     names = {file.name for file in committed.iterdir()}
-    assert names == {*bundles.SCRIPTS, bundles.STYLE, bundles.SUMS}
+    assert names == {*bundles.SCRIPTS, bundle.STYLE, bundle.SUMS}
     stale = [
         name
         for name in sorted(names)
@@ -51,7 +52,7 @@ def test_what_is_committed_is_what_the_modules_give_byte_for_byte(made_again):
 
 
 def test_the_committed_files_have_their_fingerprints():
-    checked = ["sha256sum", "--check", "--strict", f"{bundles.FOLDER}/{bundles.SUMS}"]
+    checked = ["sha256sum", "--check", "--strict", f"{bundles.FOLDER}/{bundle.SUMS}"]
     said = subprocess.run(
         checked, cwd=bundles.STATIC, capture_output=True, text=True, check=True
     ).stdout
@@ -59,7 +60,7 @@ def test_the_committed_files_have_their_fingerprints():
 
 
 def test_a_script_without_spaces_says_what_it_said():
-    small = bundles.esbuild("--loader=js", given=TRICKY.encode()).decode()
+    small = bundle.esbuild("--loader=js", given=TRICKY.encode()).decode()
     assert "gone" not in small
     assert in_node(small) == in_node(TRICKY) != ""
 
@@ -89,10 +90,10 @@ def test_a_script_fetches_what_it_leaves_out_and_nothing_else(name, left_out):
 
 def test_production_serves_them_without_node(tmp_path):
     words = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity=0"]
-    home = bundles.ROOM.parent.parent
+    home = bundle.HOUSE
     environment = {**os.environ, "PATH": "", "CANDOR_DATA": str(tmp_path)}
     subprocess.run(words, cwd=home, env=environment, check=True)
-    for name in (*bundles.SCRIPTS, bundles.STYLE):
+    for name in (*bundles.SCRIPTS, bundle.STYLE):
         served = tmp_path / "static" / bundles.FOLDER / name
         assert served.read_bytes() == (bundles.STATIC / bundles.FOLDER / name).read_bytes()
         assert served.with_name(f"{name}.gz").is_file()
@@ -114,6 +115,6 @@ def test_the_vectors_hold_for_the_randomiser_as_it_is_sent():
         f"console.log(JSON.stringify({json.dumps(draws)}.map(([answer, channel]) => "
         f"randomise({{ channel }}, answer, words))));"
     )
-    sent = bundles.esbuild(*bundles.SCRIPT, given=written.encode()).decode()
+    sent = bundle.esbuild(*bundle.SCRIPT, given=written.encode()).decode()
     assert "import" not in sent
     assert in_node(sent) == in_node(written) != ""

@@ -24,20 +24,16 @@ class ReadOnly:
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def _is_nobodys(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+    has_add_permission = has_change_permission = has_delete_permission = _is_nobodys
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """Refuse a filter that no list offers: one could be asked for a password's hash, a sign at
         a time.
         """
         return any(lookup == name or lookup.startswith(f"{name}__") for name in self.list_filter)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 class Site(admin.AdminSite):

@@ -88,30 +88,24 @@ class Freshness:
         if self.seen and now - self.seen[-1][0] > LAG:
             self.seen.clear()  # nobody looked: what was known then says nothing of now
         try:
-            (position,) = _asked(ITSELF, "SELECT pg_current_wal_lsn()::text")
+            (position,) = _asked(ITSELF, "SELECT (pg_current_wal_lsn() - '0/0')::bigint")
             is_copy, replayed = _asked(
-                COPY, "SELECT pg_is_in_recovery(), pg_last_wal_replay_lsn()::text"
+                COPY, "SELECT pg_is_in_recovery(), (pg_last_wal_replay_lsn() - '0/0')::bigint"
             )
         except (DatabaseError, InterfaceError):
             return "cannot be reached"
         if not is_copy:
             return "is no streaming replica"
-        self.seen.append((now, _bytes(position)))
+        self.seen.append((now, position))
         while len(self.seen) > 1 and now - self.seen[1][0] >= LAG:
             self.seen.popleft()
-        return "" if _bytes(replayed) >= self.seen[0][1] else f"is more than {LAG:g} s behind"
+        return "" if (replayed or 0) >= self.seen[0][1] else f"is more than {LAG:g} s behind"
 
 
 def _asked(alias: str, query: str) -> Any:
     with connections[alias].cursor() as cursor:
         cursor.execute(query)
         return cursor.fetchone()
-
-
-def _bytes(position: str | None) -> int:
-    """Return a position in the log, written as hexadecimal high/low, in bytes."""
-    high, _, low = (position or "0/0").partition("/")
-    return (int(high, 16) << 32) + int(low, 16)
 
 
 freshness = Freshness()

@@ -1,6 +1,5 @@
 """What every page has: the version, the contact, and the menu of who runs the site."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -23,14 +22,6 @@ MENU: tuple[tuple[Right, str, Promise], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    name: str | Promise
-    address: str
-    is_here: bool
-    mark: str  # what is to be looked at behind it; nothing, if all is well
-
-
 def site_menu(request: HttpRequest) -> dict[str, Any]:
     """Offer what an admin may open. Health has a mark where the last look found something wrong: a
     worker looks every few minutes, and no page does.
@@ -42,17 +33,23 @@ def site_menu(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _links(request: HttpRequest) -> list[Link]:
+def _links(request: HttpRequest) -> list[dict[str, Any]]:
     user = getattr(request, "user", None)
     if user is None or not may(user, Right.ENTER):
         return []
     return [
-        Link(name, reverse(view), request.path == reverse(view), _mark(right))
+        {
+            "name": name,
+            "address": reverse(view),
+            "is_here": request.path == reverse(view),
+            "mark": _mark(right),
+        }
         for right, view, name in MENU
         if may(user, right)
     ]
 
 
 def _mark(right: Right) -> str:
+    """Return what is to be looked at behind a link; nothing if all is well."""
     is_wrong = right is Right.SEE_HEALTH and Alarm.objects.exists()
     return _("something wants a look") if is_wrong else ""

@@ -19,7 +19,7 @@ from django.db import connection
 from django.db.models import QuerySet, Sum
 from django.utils.formats import date_format
 from django.utils.functional import Promise, lazy
-from django.utils.translation import gettext as _, gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext, ngettext_lazy
 
 from surveys import clock
 from surveys.invited import selectors as invited
@@ -38,6 +38,11 @@ NEAR = Fraction(1, 10)  # of a cap, and less, is left
 MANY = 100  # refused reports a day
 MEGABYTE = 2**20  # bytes
 MINUTE = 60  # seconds: ages of what answers bring about are told in whole minutes
+AGO = (  # below so many seconds; the unit, in seconds; and how it is said
+    (120, 1, ngettext_lazy("%(count)d second ago", "%(count)d seconds ago", "count")),
+    (7_200, 60, ngettext_lazy("%(count)d minute ago", "%(count)d minutes ago", "count")),
+    (172_800, 3_600, ngettext_lazy("%(count)d hour ago", "%(count)d hours ago", "count")),
+)
 REASONS: dict[str, str | Promise] = {
     "body": gettext_lazy("not a report at all, or too long"),
     "plan": gettext_lazy("drawn with a Plan that is not there"),
@@ -504,16 +509,7 @@ def _seen(moment: datetime.datetime | None, now: datetime.datetime) -> str:
 def ago(moment: datetime.datetime, now: datetime.datetime) -> str:
     """Return how long ago, in the largest whole unit; with the day where that is long."""
     seconds = max(0, int((now - moment).total_seconds()))
-    if seconds < 120:
-        return ngettext("%(count)d second ago", "%(count)d seconds ago", seconds) % {
-            "count": seconds
-        }
-    if seconds < 7200:
-        return ngettext("%(count)d minute ago", "%(count)d minutes ago", seconds // 60) % {
-            "count": seconds // 60
-        }
-    if seconds < 2 * 86400:
-        return ngettext("%(count)d hour ago", "%(count)d hours ago", seconds // 3600) % {
-            "count": seconds // 3600
-        }
+    for most, unit, text in AGO:
+        if seconds < most:
+            return text % {"count": seconds // unit}
     return _("on %(day)s") % {"day": date_format(moment, "DATE_FORMAT")}

@@ -57,12 +57,14 @@ def take_report(request: HttpRequest, slug: str) -> HttpResponse:
         (verdict,) = posts.answer_all([posts.enter(slug, body)])
     except Refused as refusal:
         verdict = posts.refused(refusal)
-    return HttpResponse(
+    response = HttpResponse(
         verdict.body,
         status=verdict.status,
         content_type="application/json",
         headers={"Retry-After": str(verdict.wait)} if verdict.wait else None,
     )
+    response.refused_field = verdict.field  # type: ignore[attr-defined] # for who counts
+    return response
 
 
 @require_safe

@@ -7,7 +7,6 @@ noticing, not for reckoning.
 """
 
 import datetime
-import json
 import threading
 import time
 from collections import Counter
@@ -84,15 +83,8 @@ class CountRefusals(MiddlewareMixin):
         match = request.resolver_match
         if response.status_code >= 400 and match is not None and match.view_name == DOOR:
             today = datetime.datetime.now(datetime.UTC).date()
-            waiting.note(reason_of(response.status_code, _field(response)), today)
+            count(response.status_code, getattr(response, "refused_field", ""), today)
         return response
-
-
-def _field(response: HttpResponse) -> str:
-    try:
-        return str(json.loads(response.content)["error"]["field"])
-    except (ValueError, KeyError, TypeError):
-        return ""
 
 
 def reason_of(status: int, field: str) -> str:
@@ -108,7 +100,7 @@ def reason_of(status: int, field: str) -> str:
 
 
 def count(status: int, field: str, day: datetime.date) -> None:
-    """Count a refusal of the door's own process, which passes no middleware."""
+    """Count a refusal; those of the door's own process pass no middleware."""
     waiting.note(reason_of(status, field), day)
 
 

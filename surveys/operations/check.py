@@ -45,6 +45,11 @@ class Check:
         return self.state is State.ALARM or self.key.startswith(CAP)
 
 
+def line(key: str, state: State, said: str, todo: str = "", missing: str = "") -> Check:
+    """Return what is said on a console only, under its key and without what is normal."""
+    return Check(key, key, state, said, "", todo, missing)
+
+
 def worst_first(checks: list[Check]) -> list[Check]:
     order = [State.ALARM, State.WATCH, State.GOOD]
     return sorted(checks, key=lambda check: order.index(check.state))

@@ -11,7 +11,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from surveys.checks import is_loopback
-from surveys.operations.check import Check, State
+from surveys.operations.check import Check, State, line
 from surveys.operations.models import Sign
 
 EVERY = 10  # seconds at least between two tries to write: a probe comes every few
@@ -20,9 +20,6 @@ GONE, READ_ONLY, MIGRATIONS = "database", "database (read only)", "migrations"
 
 
 def checks() -> Iterator[Check]:
-    def alarm(key: str, said: str, todo: str, missing: str) -> Check:
-        return Check(key, key, State.ALARM, said, "", todo, missing)
-
     try:
         read_only, lacking = is_read_only(), unapplied()
     except DatabaseError as error:  # whose text may hold a password
@@ -30,7 +27,9 @@ def checks() -> Iterator[Check]:
             "Look whether it runs, and at DATABASE_URL: name, host, user, password. PostgreSQL "
             "stops when its disk is full: make room, and start it."
         )
-        yield alarm("database", f"It does not answer ({type(error).__name__}).", todo, GONE)
+        yield line(
+            "database", State.ALARM, f"It does not answer ({type(error).__name__}).", todo, GONE
+        )
         return
     read_only = read_only or not (lacking or takes_writes())
     if read_only:
@@ -38,14 +37,16 @@ def checks() -> Iterator[Check]:
             "Is its disk full? Make room, and start it if it has stopped. Else wait until it has "
             "recovered, promote it, or name the one that takes writes."
         )
-        yield alarm("database", "It takes no writes: no report is accepted.", todo, READ_ONLY)
+        yield line(
+            "database", State.ALARM, "It takes no writes: no report is accepted.", todo, READ_ONLY
+        )
     if lacking:
         said = f"{len(lacking)} migrations are missing, {min(lacking)[0]} {min(lacking)[1]} first."
         todo = "Make a backup, then: manage.py migrate (docs/upgrade.md)."
-        yield alarm("migrations", said, todo, MIGRATIONS)
+        yield line("migrations", State.ALARM, said, todo, MIGRATIONS)
     if not read_only and not lacking:
         said = f"{connection.vendor}, of this version."
-        yield Check("database", "database", State.GOOD, said, "", "")
+        yield line("database", State.GOOD, said)
 
 
 def is_read_only() -> bool:

@@ -25,7 +25,7 @@ from surveys.intake import report_tables
 from surveys.issuer import services as issuer
 from surveys.issuer.refusals import Away, Refused as NotIssued
 from surveys.operations import database, health
-from surveys.operations.check import Check, State, worst_first
+from surveys.operations.check import Check, State, line, worst_first
 from surveys.operations.management.commands import forget
 from surveys.sealed_keys import SealedKey, open_all
 
@@ -45,52 +45,48 @@ GOOD, WATCH, ALARM = State.GOOD, State.WATCH, State.ALARM
 
 def look(*, now: datetime.datetime, url: str | None) -> list[Check]:
     """Return everything, what must be done first."""
-    version = _line("version", GOOD, __version__)
+    version = line("version", GOOD, __version__)
     found = [version, *_settings(), *_letters(), *_files(), *_database(now)]
     if url:
         found += _visit(url, now)
     return worst_first(found)
 
 
-def _line(key: str, state: State, said: str, todo: str = "") -> Check:
-    return Check(key, key, state, said, "", todo)
-
-
 def _settings() -> Iterator[Check]:
     problems = [each for each in run_checks() if each.is_serious()]
     for problem in problems:
-        yield _line("settings", ALARM, str(problem.msg), str(problem.hint or ""))
+        yield line("settings", ALARM, str(problem.msg), str(problem.hint or ""))
     if not problems:
         mode = f"Nothing is missing for CANDOR_MODE={settings.CANDOR_MODE}."
-        yield _line("settings", GOOD, mode)
+        yield line("settings", GOOD, mode)
     if not settings.PRODUCTION:
         own = "CANDOR_MODE=local: for one person on a machine of their own."
-        yield _line("mode", WATCH, own, "For others set CANDOR_MODE=production.")
+        yield line("mode", WATCH, own, "For others set CANDOR_MODE=production.")
 
 
 def _letters() -> Iterator[Check]:
     if settings.EMAIL_CONFIGURED and settings.ALARMS_TO:
-        yield _line("letters", GOOD, f"Alarms go to {len(settings.ALARMS_TO)} addresses.")
+        yield line("letters", GOOD, f"Alarms go to {len(settings.ALARMS_TO)} addresses.")
     else:
         lacking = "EMAIL_URL" if not settings.EMAIL_CONFIGURED else "CANDOR_ALARMS_TO"
         said = "Nobody gets a letter when a backup fails, the ledger breaks or the disk fills up."
-        yield _line("letters", WATCH, said, f"Set {lacking}.")
+        yield line("letters", WATCH, said, f"Set {lacking}.")
 
 
 def _files() -> Iterator[Check]:
     for name in ("secret.key", "publication.key"):
         path = settings.DATA_DIR / name
         if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
-            yield _line("keys", ALARM, f"Others can read {path}.", f"chmod 600 {path}")
+            yield line("keys", ALARM, f"Others can read {path}.", f"chmod 600 {path}")
     sums = Path(str(finders.find("form/SHA256SUMS"))).read_text().split()
     named = zip(sums[1::2], sums[::2], strict=True)
     wrong = [name for name, digest in named if not _is_collected(name, digest)]
     if wrong:
         said = f"{len(wrong)} of the form's files are not as they should be, {wrong[0]} for one."
         todo = "manage.py collectstatic --noinput, as the user that the site runs as."
-        yield _line("static files", ALARM, said, todo)
+        yield line("static files", ALARM, said, todo)
     else:
-        yield _line("static files", GOOD, "The form's are collected, byte for byte.")
+        yield line("static files", GOOD, "The form's are collected, byte for byte.")
 
 
 def _is_collected(name: str, digest: str) -> bool:
@@ -127,7 +123,7 @@ def _locks() -> Iterator[Check]:
     if needed > each * sessions:
         said = f"PostgreSQL has room for {each * sessions:,} locks, and a backup takes {needed:,}."
         todo = f"Set max_locks_per_transaction to {2 * -(-needed // sessions)}, and start it again."
-        yield _line("locks", WATCH, said, todo)
+        yield line("locks", WATCH, said, todo)
 
 
 def _rights() -> Iterator[Check]:
@@ -140,15 +136,15 @@ def _rights() -> Iterator[Check]:
     todo = "Do what deploy/setup.sql does, as PostgreSQL's superuser."
     if not may:
         said = "Its user may not do what manage.py forget does: what is erased stays in the log."
-        yield _line("database's rights", ALARM, said, todo)
+        yield line("database's rights", ALARM, said, todo)
     for said in forget.log_kept():
-        yield _line("database's log", ALARM, said, todo)
+        yield line("database's log", ALARM, said, todo)
     if database.is_here() and database.folder() is None:
-        yield _line("database's disk", WATCH, "Its user may not see where it is.", todo)
+        yield line("database's disk", WATCH, "Its user may not see where it is.", todo)
     if not database.is_here() and not is_safe:
         said = "What goes to the database is not encrypted."
         todo = "Add ?sslmode=verify-full&sslrootcert=… to DATABASE_URL, and watch its disk there."
-        yield _line("database's TLS", ALARM, said, todo)
+        yield line("database's TLS", ALARM, said, todo)
 
 
 def _keys() -> Iterator[Check]:
@@ -156,10 +152,10 @@ def _keys() -> Iterator[Check]:
         opened = {kind.opens: open_all(kind) for kind in SealedKey.__subclasses__()}
     except CannotOpen as error:  # names keys by what tells nothing of them
         todo = "Put the key that is named back into PUBLICATION_KEYS: without it answers are lost."
-        yield _line("keys", ALARM, str(error), todo)
+        yield line("keys", ALARM, str(error), todo)
         return
     said = ", ".join(f"{many} of {what}" for what, many in opened.items())
-    yield _line("keys", GOOD, f"PUBLICATION_KEYS open all keys: {said}.")
+    yield line("keys", GOOD, f"PUBLICATION_KEYS open all keys: {said}.")
 
 
 def _tickets() -> Iterator[Check]:
@@ -169,16 +165,16 @@ def _tickets() -> Iterator[Check]:
     if not settings.ISSUER_URL:
         said = "ISSUER_TOKEN is set and ISSUER_URL is not: this site signs its tickets itself."
         todo = "Set ISSUER_URL as the issuer has it, or leave ISSUER_TOKEN out (docs/deploy.md)."
-        yield _line("tickets", WATCH, said, todo)
+        yield line("tickets", WATCH, said, todo)
         return
     try:
         issuer.counts("")
     except (Away, NotIssued) as error:
         said = f"{error}: no ticket is fetched, and no letter goes out."
         todo = "Look whether it runs, and whether it has this ISSUER_TOKEN."
-        yield _line("tickets", ALARM, said, todo)
+        yield line("tickets", ALARM, said, todo)
     else:
-        yield _line("tickets", GOOD, "The issuer at ISSUER_URL answers.")
+        yield line("tickets", GOOD, "The issuer at ISSUER_URL answers.")
 
 
 def _visit(url: str, now: datetime.datetime) -> Iterator[Check]:
@@ -196,27 +192,27 @@ def _visit(url: str, now: datetime.datetime) -> Iterator[Check]:
             "Look at the name in DNS, the proxy, its certificate, and the firewall. SSL_CERT_FILE "
             "names the certificate of an authority of your own."
         )
-        yield _line("address", ALARM, f"{url} does not answer: {why}.", todo)
+        yield line("address", ALARM, f"{url} does not answer: {why}.", todo)
         return
     if status >= 500 or (status in (301, 302) and headers.get("Location", "").startswith(url)):
         said = f"{url} answers {status} to a visitor who sends X-Forwarded-Proto: http."
         todo = "The proxy must set that header itself, and BEHIND_PROXY=1 be set: deploy/nginx."
-        yield _line("proxy", ALARM, said, todo)
+        yield line("proxy", ALARM, said, todo)
     elif status >= 400:
-        yield _line("address", ALARM, f"{url} answers {status}.", f"Is {host} in ALLOWED_HOSTS?")
+        yield line("address", ALARM, f"{url} answers {status}.", f"Is {host} in ALLOWED_HOSTS?")
     else:
-        yield _line("address", GOOD, f"{url} answers.")
+        yield line("address", GOOD, f"{url} answers.")
     if settings.BEHIND_PROXY and headers.get("X-Request-ID") == forged["X-Request-ID"]:
         said = "The proxy hands on what visitors say of X-Request-ID, so of X-Forwarded-For too."
         todo = "It must set both itself: whoever forges an address is no network of their own."
-        yield _line("proxy", ALARM, said, todo)
+        yield line("proxy", ALARM, said, todo)
     if is_safe and "Strict-Transport-Security" not in headers:
-        yield _line("TLS", WATCH, "No Strict-Transport-Security.", "Set CANDOR_MODE=production.")
+        yield line("TLS", WATCH, "No Strict-Transport-Security.", "Set CANDOR_MODE=production.")
     if not is_safe and settings.PRODUCTION:
-        yield _line("TLS", ALARM, f"{url} is not safe.", "Put a proxy with TLS before it.")
+        yield line("TLS", ALARM, f"{url} is not safe.", "Put a proxy with TLS before it.")
     if ends is not None:
         left = ends - now
-        yield _line(
+        yield line(
             "TLS",
             WATCH if left < SOON else GOOD,
             f"The certificate ends in {left.days} days.",
@@ -224,11 +220,11 @@ def _visit(url: str, now: datetime.datetime) -> Iterator[Check]:
         )
     if door >= 500:
         todo = "Start the door (candor-door), and look at its log."
-        yield _line("door", ALARM, f"It answers {door} to a report.", todo)
+        yield line("door", ALARM, f"It answers {door} to a report.", todo)
     else:
-        yield _line("door", GOOD, "It answers.")
+        yield line("door", GOOD, "It answers.")
     if counts == 200:
-        yield _line("metrics", ALARM, "/metrics opens to everyone.", "Look at what the proxy adds.")
+        yield line("metrics", ALARM, "/metrics opens to everyone.", "Look at what the proxy adds.")
 
 
 def _ask(

@@ -9,7 +9,7 @@ bytes, so that a lost answer can be asked for again and no signature is kept.
 import hashlib
 import hmac
 from http import HTTPStatus
-from typing import NamedTuple
+from typing import Any
 
 from django.db import transaction
 
@@ -42,15 +42,9 @@ def issue(plan: str, stratum: int, code: str, blinded: bytes) -> bytes:
     return signing.sign(key.modulus, key.opened(), blinded)
 
 
-class Told(NamedTuple):
-    """Whether a ticket was fetched: by anybody's code of this person, or by this code alone."""
-
-    fetched: bool
-    alone: bool
-
-
-def has_fetched(plan: str, code: str) -> Told:
-    """Tell who holds a code whether their ticket was fetched, or raise Refused.
+def has_fetched(plan: str, code: str) -> dict[str, Any]:
+    """Tell who holds a code whether their ticket was fetched, by anybody's code of this person or
+    by this one `alone`; or raise Refused.
 
     A code that was e-mailed answers for the person, at once: they see that somebody fetched in
     their place. One that whoever made the list has too answers for itself, and by the last daily
@@ -68,8 +62,9 @@ def has_fetched(plan: str, code: str) -> Told:
         raise _unknown()
     marks = Mark.objects.filter(pk=own[0])
     if own[3]:
-        return Told(marks.filter(code=digest, is_settled=True).exists(), alone=True)
-    return Told(own[2] > 0 or marks.exists(), alone=False)
+        came = marks.filter(code=digest, is_settled=True).exists()
+        return {"fetched": came, "alone": True}
+    return {"fetched": own[2] > 0 or marks.exists(), "alone": False}
 
 
 def _mark(key: Key, digest: bytes, message: bytes) -> bytes:

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from typing import TypedDict
+from functools import partial
 
 import structlog
 from django.db import DatabaseError, transaction
@@ -47,17 +47,6 @@ AT_ONCE = 10_000  # people in one call of the issuer
 LATELY = datetime.timedelta(days=7)  # in which what was on its way has come
 log = structlog.get_logger(__name__)
 KEPT = ("address", "name", "language", "columns")  # of an entry, sealed
-
-
-class Opening(TypedDict):
-    """What a launch is told, for a list or without one."""
-
-    study_id: int
-    who: str
-    now: datetime.datetime
-    seen: str
-    why: str
-    tells_little: Callable[[PlanContent, int | None], bool]
 
 
 @transaction.atomic
@@ -255,8 +244,16 @@ def launch(
     """Open a wave, for its list if it has one: keys are made, the Plan opened, the issuer told and
     everybody on the list invited; or nothing is. What would tell next to nothing needs a reason.
     """
-    by = Opening(study_id=study.pk, who=who, now=now, seen=seen, why=why, tells_little=_is_little)
-    plan = _opened(study, by)
+    opens = partial(
+        launching.open_study,
+        study_id=study.pk,
+        who=who,
+        now=now,
+        seen=seen,
+        why=why,
+        tells_little=_is_little,
+    )
+    plan = _opened_for_list(study, opens) if study.is_invited else opens()
     try:
         receiving.prepare(plan)
     except DatabaseError as error:  # it is open: the first report will make its place
@@ -268,19 +265,17 @@ def _is_little(content: PlanContent, expected: int | None) -> bool:
     return planning.outlook(content, expected).is_worthless
 
 
-def _opened(study: Study, by: Opening) -> Plan:
-    if not study.is_invited:
-        return launching.open_study(**by)
+def _opened_for_list(study: Study, opens: Callable[..., Plan]) -> Plan:
     refuse_unready(study, selectors.problems(study))  # before keys are made
     try:
-        return _launch(study, by)
+        return _launch(study, opens)
     except Away as error:
         raise CannotOpen(
             _("The issuer of tickets cannot be reached. Nothing was opened.")
         ) from error
 
 
-def _launch(study: Study, by: Opening) -> Plan:
+def _launch(study: Study, opens: Callable[..., Plan]) -> Plan:
     """Open a wave for a list, with keys of its own.
 
     It is noted that keys were made before anything is opened, and the note goes in the transaction
@@ -296,7 +291,7 @@ def _launch(study: Study, by: Opening) -> Plan:
         held = _held(study.pk)  # so that nobody joins or leaves meanwhile
         if len(selectors.strata_of(held)) != len(keys):
             raise CannotOpen(_("The list has changed meanwhile: look at it again."))
-        plan = launching.open_study(**by, invited=selectors.part_of(held, keys))
+        plan = opens(invited=selectors.part_of(held, keys))
         Opened.objects.create(plan=plan)
         issuer.open_plan(plan.document.encode())
         register(plan, Person.objects.filter(study=study))

@@ -139,12 +139,17 @@ def _sealed_now(plan: Plan, waiting: Mapping[int, int]) -> dict[int, int]:
 
 
 def _seal(plan: Plan, tally: Tally, reports: list[WaitingReport], today: datetime.date) -> None:
-    """Make a batch, and count it in."""
+    """Make a batch, what was changed by chance in the open, what was sent as given encrypted; and
+    count it in.
+    """
     tally.reports += len(reports)
     tally.batches += 1
-    packed = _packed(plan, tally.batches, shuffled(reports))
+    mixed = shuffled(reports)
     channels, sets = plan.content.reports, plan.content.drawn_reports
-    by_question = columns.split(packed["columns"], len(reports), channels, sets)
+    changed = columns.pack([report.values for report in mixed], channels, sets)
+    answers = columns.transposed([report.given for report in mixed], plan.content.cleartext)
+    about = columns.batch_aad(plan.digest, tally.batches)
+    by_question = columns.split(changed, len(reports), channels, sets)
     columns.add_tallies(tally.counts, by_question, channels, sets)
     held = _held(plan, reports)
     intake.note_sealed(plan, held or [len(reports)])
@@ -154,7 +159,8 @@ def _seal(plan: Plan, tally: Tally, reports: list[WaitingReport], today: datetim
         size=len(reports),
         strata=held,
         sealed_on=today,
-        **packed,
+        columns=changed,
+        given=seal(answers, about=about) if plan.content.cleartext else b"",
     )
 
 
@@ -201,19 +207,6 @@ def settle(*, today: datetime.date) -> bool:
     last.day = today
     last.save()
     return True
-
-
-def _packed(plan: Plan, number: int, reports: list[WaitingReport]) -> dict[str, bytes]:
-    """Pack reports into a batch: what was changed by chance in the open, what was sent as given
-    encrypted.
-    """
-    content = plan.content
-    cleartext, values = content.cleartext, [report.values for report in reports]
-    answers = columns.transposed([report.given for report in reports], cleartext)
-    return {
-        "columns": columns.pack(values, content.reports, content.drawn_reports),
-        "given": seal(answers, about=columns.batch_aad(plan.digest, number)) if cleartext else b"",
-    }
 
 
 def encrypt_anew() -> int:

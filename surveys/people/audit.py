@@ -101,11 +101,6 @@ def rows_of_study(study: Study) -> QuerySet[AuditRow]:
     return AuditRow.objects.filter(Q(study=study) | Q(whom__in=owners, what__in=OF_ACCOUNT))
 
 
-def rows_of_account(user: User) -> QuerySet[AuditRow]:
-    """Return what was done with an account, newest first."""
-    return AuditRow.objects.filter(whom=user.pseudonym)
-
-
 def owners_of(studies: Iterable[Study | int | None]) -> QuerySet[User]:
     own = Membership.objects.filter(study__in=[each for each in studies if each], role=Role.OWNER)
     return User.objects.filter(pk__in=own.values("user"))

@@ -52,7 +52,7 @@ def account(request: HttpRequest) -> HttpResponse:
             form.save()
         messages.success(request, _("Saved."))
         return redirect("people:account")
-    rows = told(audit.rows_of_account(user), request)
+    rows = told(AuditRow.objects.filter(whom=user.pseudonym), request)
     return render(request, "people/account.html", {"form": form, "history": rows, **about(user)})
 
 

@@ -144,11 +144,6 @@ class Account:
     def left_in(self, measure: str) -> Decimal:
         return plain(self.budget.cap_in(measure) - in_measure(measure, self.spent))
 
-    @property
-    def is_overspent(self) -> bool:
-        """Tell whether more is spent than the cap: it was lowered, or rows were not ours."""
-        return not self.budget.filter.holds(self.charges)
-
     def added(self, cost: Cost) -> Cost:
         """Return what a cost adds to what is spent: all of it, rounded up; of what answers lose,
         what is not lost already.

@@ -268,19 +268,17 @@ class Chain:
 
     head: str
     length: int
-    budget: str | None  # which all rows are about
+    budget: str  # which all rows are about
     rows: list[links.Document]
 
 
-def chain(budget: str | None = None) -> Chain:
-    """Return the chain of the whole site, or its rows about one budget.
+def chain(budget: str) -> Chain:
+    """Return the rows of the chain about one budget.
 
     The end is read first: rows that are added meanwhile are left out, so that rows and end belong
     together.
     """
     digest, length = head()
-    if budget is None:
-        return Chain(digest, length, None, list(documents(length)))
     about = "WHERE b.name = %s AND e.position <= %s ORDER BY e.position"
     rows = [_document(*row) for row in links.select(about, budget, length)]
     return Chain(digest, length, budget, rows)

@@ -263,7 +263,7 @@ def lower_cap(
         budget.delta = lowered("δ", delta, budget.delta, DeltaField)
     if terms.cap_of(budget) == old:
         raise BadAmount(_("The cap is %(cap)s already. Nothing was changed.") % {"cap": old})
-    if account_of(budget).is_overspent:
+    if not budget.filter.holds(account_of(budget).charges):
         text = _("More than %(cap)s is spent already. To stop all spending, retire the budget.")
         raise BadAmount(text % {"cap": terms.cap_of(budget)})
     Budget.objects.filter(pk=budget.pk).update(

@@ -26,38 +26,14 @@ TOTAL = ("charges", "number", "position", "first_at", "parts", "reads")
 
 
 @dataclass(slots=True)
-class Noted:
-    """An end of the chain that is, or was, recorded, and what is there now."""
-
-    digest: str
-    length: int | None
-    found: str | None = None  # the digest at this length
-    is_anywhere: bool = False
-
-    def look(self, columns: Columns) -> None:
-        if columns["position"] == self.length:
-            self.found = columns["digest"]
-        self.is_anywhere = self.is_anywhere or columns["digest"] == self.digest
-
-    def faults(self, last: int) -> Iterator[Fault]:
-        """Compare it with a chain whose largest position is this."""
-        if self.length is None:
-            if self.digest and not self.is_anywhere:
-                yield Fault(0, f"no row has the digest {self.digest}")
-        elif self.found is None:
-            yield Fault(last + 1, f"missing: the chain had {self.length} rows")
-        elif self.digest and self.found != self.digest:
-            text = f"another row stood here: its digest was {self.digest}"
-            yield Fault(self.length, text)
-
-
-@dataclass(slots=True)
 class _Reader:
     """Reads rows one after another: each against its digest and the one before it."""
 
     budgets: dict[str, Budget | Damaged]
-    noted: list[Noted]
+    noted: list[tuple[str, int | None]]  # ends that are, or were, recorded: digest, length
     end: Head | None
+    digests: dict[int | None, str] = field(default_factory=lambda: {0: BEFORE_THE_FIRST})
+    known: set[str] = field(default_factory=set)  # of the noted digests, those of any row
     problems: list[Fault] = field(default_factory=list)
     last: int = 0  # the largest position
     expected: int = 1
@@ -76,8 +52,9 @@ class _Reader:
         position = columns["position"]
         if isinstance(position, int):
             self.last = max(self.last, position)
-            for each in self.noted:
-                each.look(columns)
+            if any(position == length for _digest, length in self.noted):
+                self.digests[position] = columns["digest"]
+            self.known |= {digest for digest, _ in self.noted if digest == columns["digest"]}
             if self.end is not None and position > self.end.length:
                 text = f"stands after the end of the chain, which is row {self.end.length}"
                 self.problems.append(Fault(position, text))
@@ -123,9 +100,7 @@ def faults(*, head: str = "", length: int | None = None) -> list[Fault]:
     """
     with chain.snapshot():
         end = Head.objects.first()
-        ends = [Noted(head, length)] + ([Noted(end.digest, end.length)] if end else [])
-        for each in ends:
-            each.found = BEFORE_THE_FIRST if each.length == 0 else None
+        ends = [(head, length), *([(end.digest, end.length)] if end else [])]
         reader = _Reader(_stored_budgets(), ends, end)
         try:
             reader.read_all(chain.stream())
@@ -141,9 +116,7 @@ def faults(*, head: str = "", length: int | None = None) -> list[Fault]:
 
 def _all_faults(reader: _Reader) -> list[Fault]:
     """Each of these trusts what comes before it."""
-    problems = [*reader.problems]
-    for each in reader.noted:
-        problems += each.faults(reader.last)
+    problems = [*reader.problems, *_moved_ends(reader)]
     if reader.end is None:
         problems.append(Fault(0, "the record of the chain's end is gone"))
     if problems or (problems := [*reader.misstated, *_contradictions(reader)]):
@@ -157,6 +130,19 @@ def _all_faults(reader: _Reader) -> list[Fault]:
         faults += _miscounted(name, running, totals.pop(budget.pk, None))
         faults += _overspent(budget, running) if running else ()
     return faults + [Fault(0, f"a total is of no budget: {key}") for key in totals]
+
+
+def _moved_ends(reader: _Reader) -> Iterator[Fault]:
+    """Compare the ends that were recorded with what stands there."""
+    for digest, length in reader.noted:
+        found = reader.digests.get(length)
+        if length is None:
+            if digest and digest not in reader.known:
+                yield Fault(0, f"no row has the digest {digest}")
+        elif found is None:
+            yield Fault(reader.last + 1, f"missing: the chain had {length} rows")
+        elif digest and found != digest:
+            yield Fault(length, f"another row stood here: its digest was {digest}")
 
 
 def _read_index(last: int) -> None:

@@ -85,7 +85,10 @@ class Agenda:
         """Note that a Plan of these was not due, unless somebody has read the ledger on: it may
         be due for what they found there.
         """
-        if _may_change_at_any_moment(plan, self.now) or news.hold(READER) != self.news.end:
+        is_swept = plan.is_open or aggregation.everything_is_sealed(plan)
+        if not is_swept or design.ended_on(plan, self.now.date()) is not None:
+            return  # it waits for what leaves no trace here: its last sweep; its retirement
+        if news.hold(READER) != self.news.end:
             return
         sealed, was_open = self._found[plan.pk]
         note = NotDue(
@@ -108,12 +111,6 @@ def _published(plan: Plan, last: Release | Step | None) -> int | None:
     if plan.content.publication.rule == "on-request":
         return None
     return None if last and not plan.content.n_is_public else last.content.n if last else 0
-
-
-def _may_change_at_any_moment(plan: Plan, now: datetime.datetime) -> bool:
-    """Tell whether a Plan waits for what leaves no trace here: its last sweep; its retirement."""
-    is_swept = plan.is_open or aggregation.everything_is_sealed(plan)
-    return not is_swept or design.ended_on(plan, now.date()) is not None
 
 
 def _until(plan: Plan, now: datetime.datetime) -> datetime.datetime | None:

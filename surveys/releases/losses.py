@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce, singledispatch
+from functools import reduce
 from math import log, prod
 from operator import add
 
@@ -89,32 +89,21 @@ def _together(laws: Sequence[LossLaw]) -> LossLaw:
     return law if len(laws) == 1 else replace(law, is_exact=False)
 
 
-@singledispatch
 def _of_engine(engine: Engine) -> LossLaw | None:
-    """Return the worst law of what it costs; of a ρ, the law of Gaussian noise in its stead."""
+    """Return the law of its noise; the worst, where one person may move several numbers together,
+    or where only its cost is known: of a ρ, the law of Gaussian noise in its stead.
+    """
+    match engine:
+        case AsTheyCame():
+            return None
+        case DiscreteGaussian():
+            return LossLaw.gaussian(float(engine.rho))
+        case DiscreteLaplace():
+            return replace(LossLaw.laplace(engine.scale, engine.sensitivity), is_exact=False)
+        case Mean():
+            noises = filter(None, (engine.total, engine.people, engine.moment))
+            return _together([LossLaw.laplace(each.scale, each.sensitivity) for each in noises])
     cost = engine.cost
     if cost.epsilon is None:
         return replace(LossLaw.gaussian(float(cost.rho)), is_exact=False)
     return LossLaw.coin(float(cost.epsilon), float(cost.delta))
-
-
-@_of_engine.register
-def _of_no_noise(engine: AsTheyCame) -> None:
-    return None
-
-
-@_of_engine.register
-def _of_gaussian(noise: DiscreteGaussian) -> LossLaw:
-    return LossLaw.gaussian(float(noise.rho))
-
-
-@_of_engine.register
-def _of_laplace(noise: DiscreteLaplace) -> LossLaw:
-    """Return the worst law: a person may move several numbers, together by this much."""
-    return replace(LossLaw.laplace(noise.scale, noise.sensitivity), is_exact=False)
-
-
-@_of_engine.register
-def _of_mean(mean: Mean) -> LossLaw:
-    noises = (mean.total, mean.people, mean.moment)
-    return _together([LossLaw.laplace(noise.scale, noise.sensitivity) for noise in noises if noise])

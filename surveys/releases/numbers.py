@@ -108,6 +108,9 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             },
         )
 
+    def row(self, label: str, unit: str) -> Row:
+        return Row(label, self.estimate, self.low, self.high, self.standard_error, unit)
+
     def as_estimate(self, confidence: float = CONFIDENCE) -> Estimate:
         variance = Variance.read(self.variance) if self.variance else Variance(0.0, 0.0, 0.0)
         return Estimate(self.estimate, self.low, self.high, variance, confidence)

@@ -1,6 +1,7 @@
 """Read what was published and asked for; tell what can be asked, from public values."""
 
 import datetime
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -232,7 +233,7 @@ def people(plan: Plan) -> int | None:
     somebody took part is protected, the noisy number, None before it was drawn.
     """
     if not plan.content.n_is_public:
-        return _told(plan)
+        return _told_of([plan]).get(plan.pk)
     if _is_counted_daily(plan):
         return aggregation.sealed_before([plan], _today())[plan.pk]
     return aggregation.sealed_reports(plan)
@@ -252,12 +253,8 @@ def countable_batches(plan: Plan) -> int:
     return aggregation.sealed_batches(plan)
 
 
-def _told(plan: Plan) -> int | None:
-    """Return the noisy number of people that was published."""
-    return _told_of([plan]).get(plan.pk)
-
-
 def _told_of(plans: Iterable[Plan]) -> dict[int, int]:
+    """Return the noisy numbers of people that were published, by Plan id."""
     counted = Release.objects.filter(request__plan__in=plans, request__statistic__kind=People.kind)
     return {
         release.request.plan_id: release.content.n
@@ -476,23 +473,15 @@ def too_wide(plan: Plan, n: int) -> TooWide | None:
 
 
 def _answers_for(part: Part, widest: int, noise: Mechanism | None) -> int | None:
-    """Return the least number of answers, about, with which an interval is no wider than that;
+    """Return the least number of answers with which an interval is no wider than that;
     None if a million are not enough.
     """
 
     def is_enough(people: int) -> bool:
         return 100 * statistics.covered(part, people, noise) <= widest
 
-    high = 1
-    while not is_enough(high):
-        high *= 2
-        if high > MOST_ANSWERS:
-            return None
-    low = high // 2
-    while high - low > max(1, high // 100):
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    least = 1 + bisect_left(range(1, MOST_ANSWERS + 1), True, key=is_enough)
+    return least if least <= MOST_ANSWERS else None
 
 
 def waits(plan: Plan) -> TooWide | None:

@@ -208,8 +208,11 @@ def _publish(request: Request, counted: dict[str, Any], now: datetime.datetime) 
     if reason := _ended(request.plan, now):
         raise charges.Refused(reason)
     query = selectors.query_of(request)
-    n, batches = _people(request, query), request.statistic["batches"]
-    if not query.n_is_public:
+    batches = request.statistic["batches"]
+    if query.n_is_public:
+        n = query.people(batches)
+    else:  # the noisy number of people; 0 where that is still to be drawn
+        n = selectors.people_counted(request.plan)
         batches = aggregation.sealed_batches(request.plan)
     own = statistics.digest(request.statistic)
 
@@ -232,15 +235,6 @@ def _publish(request: Request, counted: dict[str, Any], now: datetime.datetime) 
     return release
 
 
-def _people(request: Request, query: Query) -> int:
-    """Return how many people a request is about; the noisy number, where theirs is protected, and
-    0 where that is still to be drawn.
-    """
-    if query.n_is_public:
-        return query.people(request.statistic["batches"])
-    return selectors.people_counted(request.plan)
-
-
 def _charge(
     request: Request,
     query: Query,
@@ -254,12 +248,15 @@ def _charge(
     A researcher's may have been opened while the study's was waited for. It is the youngest: it is
     locked last.
     """
+    mechanism = query.mechanism
+    if n and query.n_is_public:
+        mechanism = MECHANISM(mechanism=mechanism, n=f"{n:,}")
     entries = charges.charge(
         budget_ids=selectors.budgets_of(request.plan, request.who),
         cost=query.cost,
         statistic=request.digest,
         reason=selectors.reason(request.plan, query)[:MAX_REASON],
-        mechanism=_mechanism(query, n)[:MAX_REASON],
+        mechanism=mechanism[:MAX_REASON],
         sensitivity=query.sensitivity[:MAX_REASON],
         part=selectors.part_of(request.plan),
         who=request.who,
@@ -268,12 +265,6 @@ def _charge(
         draw=draw,
     )
     return next(entry for entry in entries if entry.budget_id == request.plan.study.budget_id)
-
-
-def _mechanism(query: Query, n: int) -> str:
-    if n and query.n_is_public:
-        return str(MECHANISM(mechanism=query.mechanism, n=f"{n:,}"))
-    return query.mechanism
 
 
 def try_to_publish(*, request_id: int, now: datetime.datetime) -> Release | Series | None:
@@ -294,11 +285,8 @@ def try_to_publish(*, request_id: int, now: datetime.datetime) -> Release | Seri
 def publish_asked(*, now: datetime.datetime) -> list[int]:
     """Publish confirmed requests whose message or worker was lost; return the ids drawn."""
     waiting = selectors.waiting_requests().filter(confirmed_at__lte=now - WAITED)
-
-    def publish_one(request: Request) -> Release | Series | None:
-        return try_to_publish(request_id=request.pk, now=now)
-
-    return [drawn.pk for drawn in isolate_failures(waiting, publish_one) if drawn]
+    done = isolate_failures(waiting, lambda each: try_to_publish(request_id=each.pk, now=now))
+    return [drawn.pk for drawn in done if drawn]
 
 
 # The rule of a study

@@ -352,7 +352,7 @@ def tables(question: PlanQuestion, numbers: QuestionNumbers) -> list[Table]:
         if numbers.mean:
             return [Table(question.label, [_number_row(MEAN(), numbers.mean, question)])]
         if numbers.choices:
-            rows = [_row(choice.choice, choice, 100, "percent") for choice in numbers.choices]
+            rows = [each.scaled(100).row(each.choice, "percent") for each in numbers.choices]
             return [Table(question.label, rows)]
         shares = []
         for each in numbers.ranges:
@@ -360,7 +360,7 @@ def tables(question: PlanQuestion, numbers: QuestionNumbers) -> list[Table]:
                 amount_text(question, end, "{:,}".format) for end in (each.least, each.most)
             )
             span = least if least == most else SPAN(least=least, most=most)
-            shares.append(_row(span, each, 100, "percent"))
+            shares.append(each.scaled(100).row(span, "percent"))
         quarters = [_number_row(BELOW[each.part](), each, question) for each in numbers.quartiles]
         return [
             Table(SHARES(label=question.label), shares),
@@ -372,14 +372,9 @@ def _number_row(label: str, figure: Figure, question: PlanQuestion) -> Row:
     """Return a number as a row; a month in words, for nobody reads months since year 0."""
     calendar = calendar_of(question)
     if calendar is None:
-        return _row(label, figure, 1, question.unit)
+        return figure.row(label, question.unit)
     value, low, high = map(calendar.text, (figure.estimate, figure.low, figure.high))
     return Row(label, value, low, high, figure.standard_error, str(calendar.steps()))
-
-
-def _row(label: str, figure: Figure, times: int, unit: str) -> Row:
-    error = None if figure.standard_error is None else times * figure.standard_error
-    return Row(label, times * figure.estimate, times * figure.low, times * figure.high, error, unit)
 
 
 # Before anything is drawn

@@ -16,7 +16,7 @@ from typing import Any
 from django.db import DatabaseError, connection
 
 from surveys.ledger import selectors as ledger
-from surveys.ledger.selectors import Columns, Fault
+from surveys.ledger.selectors import Columns, Damaged, Fault
 from surveys.releases import covered, statistics
 from surveys.releases.numbers import without_codes
 
@@ -41,10 +41,6 @@ TABLES = (
     *("design_study", "design_plan"),
     *("releases_request", "releases_release", "releases_series", "releases_step"),
 )
-
-
-class Unreadable(Exception):
-    """A column holds what the site never writes."""
 
 
 class _Books:
@@ -119,7 +115,7 @@ def _of_plans(books: _Books) -> Iterator[Fault]:
     plans = "design_plan p LEFT JOIN design_study s ON s.id = p.study_id"
     for plan in _rows("p.wave p.digest p.document s.budget_id", plans):
         books.plans.add(plan["p.digest"])
-        called = f"Plan {_text(plan['p.digest'])[:8]}"
+        called = f"Plan {str(plan['p.digest'])[:8]}"
         what, new = f"{OPENED}{plan['p.wave']}", f"Plan {plan['p.digest']};"
         rows = openings.get(plan["s.budget_id"], ())
         positions = [
@@ -131,7 +127,7 @@ def _of_plans(books: _Books) -> Iterator[Fault]:
             yield Fault(0, f"{called}: no row of its study opened it")
             continue
         there.add(positions[0])
-        document = _text(plan["p.document"]).encode("utf-8", "surrogateescape")
+        document = str(plan["p.document"]).encode("utf-8", "surrogateescape")
         if hashlib.sha256(document).hexdigest() != plan["p.digest"]:
             text = "is not what was opened: its words were changed"
             yield Fault(positions[0], f"{called}: {text}")
@@ -139,10 +135,6 @@ def _of_plans(books: _Books) -> Iterator[Fault]:
         if row["e.position"] not in there:
             text = f"“{row['e.what']}”: the Plan that it opened is gone, or another now"
             yield Fault(row["e.position"], text)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _of_request(request: Columns) -> Iterator[Fault]:
@@ -153,7 +145,7 @@ def _of_request(request: Columns) -> Iterator[Fault]:
             yield Fault(0, f"{_called(request)}: its words do not have its digest")
         elif request["p.digest"] is None or statistic["plan"] != request["p.digest"]:
             yield Fault(0, f"{_called(request)}: it asks another Plan than it says")
-    except (Unreadable, ValueError, TypeError, KeyError, RecursionError) as error:
+    except (Damaged, ValueError, TypeError, KeyError, RecursionError) as error:
         yield Fault(0, f"{_called(request)}: cannot be read ({type(error).__name__})")
 
 
@@ -229,7 +221,7 @@ def _compared(
         if _digest(drawn) != row["e.published"]:
             text = "is not what was published: it, or its request, was changed or drawn again"
             yield Fault(position, f"{called}: {text}")
-    except (Unreadable, ValueError, TypeError, RecursionError) as error:
+    except (Damaged, ValueError, TypeError, RecursionError) as error:
         yield Fault(position, f"{called}: cannot be read ({type(error).__name__})")
 
 
@@ -255,5 +247,5 @@ def _called(row: Columns) -> str:
 
 def _json(name: str, text: Any) -> Any:
     if not isinstance(text, str):
-        raise Unreadable(name)
+        raise Damaged(name)
     return json.loads(text)

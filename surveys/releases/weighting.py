@@ -57,7 +57,8 @@ def put_together(
     shares = [weight / whole for weight, _ in pairs]
     own = [numbers for _, numbers in pairs]
     n = sum(numbers.n for numbers in own)
-    found = structs.replace(own[0], as_precise_as=None, noisy_counts=_added(own), n=n)
+    added = [sum(each) for each in zip(*(numbers.noisy_counts for numbers in own), strict=True)]
+    found = structs.replace(own[0], as_precise_as=None, noisy_counts=added, n=n)
     if found.choices:
         return _choices(found, own, shares, confidence, is_partition=found.kind != MULTIPLE)
     if found.mean:
@@ -65,10 +66,6 @@ def put_together(
         mean = MeanFigure.of(_estimate(means, shares, confidence), unit=found.mean.unit)
         return structs.replace(found, mean=mean)
     return _distribution(found, part, own, shares, confidence)
-
-
-def _added(own: Sequence[QuestionNumbers]) -> list[int]:
-    return [sum(each) for each in zip(*(numbers.noisy_counts for numbers in own), strict=True)]
 
 
 def _choices(

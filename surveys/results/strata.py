@@ -9,7 +9,7 @@ from surveys.charts.scales import percent
 from surveys.design.calendars import calendar_of
 from surveys.plan.content import PlanQuestion, Stratum
 from surveys.releases import comparisons, numbers
-from surveys.releases.numbers import Figure, Numbers, QuestionNumbers
+from surveys.releases.numbers import Numbers, QuestionNumbers
 from surveys.releases.queries.base import Query
 from surveys.results.tables import NumberTable
 
@@ -65,17 +65,12 @@ def _tables(
         return [
             numbers.Table(
                 question.choices[at],
-                [_row(label, own.choices[at].scaled(100), "percent") for label, own in named],
+                [own.choices[at].scaled(100).row(label, "percent") for label, own in named],
             )
             for at in order
         ]
     means = [(label, own.mean) for label, own in named if own.mean]
     if not means or calendar_of(question):
         return []
-    rows = [_row(label, mean, question.unit) for label, mean in means]
+    rows = [mean.row(label, question.unit) for label, mean in means]
     return [numbers.Table(_("Mean"), rows)]
-
-
-def _row(label: str, figure: Figure, unit: str) -> numbers.Row:
-    ends = figure.low, figure.high
-    return numbers.Row(label, figure.estimate, *ends, figure.standard_error, unit)

@@ -9,7 +9,6 @@ from functools import partial
 
 from django.utils.formats import date_format
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
 
 from dpengine.estimates import Estimate
 from surveys.charts.intervals import Band, Bar, bands, upright_bars
@@ -152,7 +151,11 @@ def _series(id: str, title: str, numbers: Numbers, scale: Scale, text: partial[s
         title=title,
         points=[
             Point.of(
-                _published(release),
+                format_html(
+                    '<a href="../?release={}">{} UTC</a>',  # from a page beside that of results
+                    key_of(release),
+                    date_format(release.published_at, "SHORT_DATETIME_FORMAT"),
+                ),
                 estimate,
                 text,
                 release=release,
@@ -174,9 +177,3 @@ def _series(id: str, title: str, numbers: Numbers, scale: Scale, text: partial[s
         scale=scale,
         is_cut=any(number.low < scale.low or number.high > scale.high for _, number in numbers),
     )
-
-
-def _published(release: Release | Step) -> SafeString:
-    """Return when a release was published, as a link to it from a page beside that of results."""
-    when = date_format(release.published_at, "SHORT_DATETIME_FORMAT")
-    return format_html('<a href="../?release={}">{} UTC</a>', key_of(release), when)

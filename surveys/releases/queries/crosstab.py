@@ -277,7 +277,8 @@ class Crosstab(Query):
             scores = np.linspace(0, 1, points)
             plain = weighting.plain_mean(table, scores)
             beside = weighting.weighted_mean(table, scores, population)
-            rows = [_points(MEAN(), plain, points), _points(WEIGHTED(label=MEAN()), beside, points)]
+            scale = 1, points - 1, "points"  # which counts from 1
+            rows = [_row(MEAN(), plain, *scale), _row(WEIGHTED(label=MEAN()), beside, *scale)]
             tables.append(Table(MEAN_CAPTION(**names), rows))
         return tables
 
@@ -313,16 +314,10 @@ class Crosstab(Query):
         return Table(WITHIN_CAPTION(**self._names, group=self.within.choices[group]), rows)
 
 
-def _row(label: str, share: crosstabs.Within) -> Row:
-    return _scaled(label, share, 0, 100, "percent")
-
-
-def _points(label: str, mean: crosstabs.Within, points: int) -> Row:
-    """Return a mean from 0 to 1 on a scale that counts from 1."""
-    return _scaled(label, mean, 1, points - 1, "points")
-
-
-def _scaled(label: str, of: crosstabs.Within, first: int, span: int, unit: str) -> Row:
+def _row(
+    label: str, of: crosstabs.Within, first: int = 0, span: int = 100, unit: str = "percent"
+) -> Row:
+    """Return a share in percent, or a mean from 0 to 1 on a scale of so many points."""
     value = TOO_FEW_TO_SAY() if of.value is None else first + span * of.value
     error = None if of.standard_error is None else span * of.standard_error
     return Row(label, value, first + span * of.low, first + span * of.high, error, unit)

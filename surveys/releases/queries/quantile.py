@@ -168,7 +168,8 @@ def _offered(plan: Plan) -> Mapping[str, Message]:
     content, most = plan.content, Decimal(plan.content.caps.central_epsilon)
     if content.publication.rule == "on-request":
         most = Decimal(content.publication.epsilon)
-    people = _people_told(plan)
+    # how many a request would be about, where anybody may know it at any moment
+    people = aggregation.sealed_reports(plan) if content.is_counted_live else 0
 
     def is_nearer(method: str, question: Question) -> bool:
         step = 0
@@ -183,11 +184,6 @@ def _offered(plan: Plan) -> Mapping[str, Message]:
         for method, label in methods_of(plan).items()
         if method == "exponential" or any(is_nearer(method, each) for each in questions)
     }
-
-
-def _people_told(plan: Plan) -> int:
-    """Return how many people a request would be about, where anybody may know it at any moment."""
-    return aggregation.sealed_reports(plan) if plan.content.is_counted_live else 0
 
 
 @dataclass(frozen=True, kw_only=True)

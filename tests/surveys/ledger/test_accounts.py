@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from dpengine.accounting import concentrated
 from dpengine.accounting.filters import PureFilter
 from dpengine.privacy import Cost
 from surveys.ledger import selectors, services
@@ -177,3 +178,10 @@ def test_small_amounts_have_the_places_that_say_them_well_up_to_nine():
 
 def test_what_is_left_has_its_sign(budget):
     assert Statement(account_of(budget)).signed_left == "ε 10.00"
+
+
+def test_a_cost_without_an_epsilon_is_compared_by_that_at_a_delta():
+    rho, delta = Fraction(1, 2), Fraction(1, 10**6)
+    assert selectors.epsilon_for_people(pure("0.3"), delta) == Decimal("0.3")
+    found = selectors.epsilon_for_people(Cost.concentrated(rho), delta)
+    assert found == concentrated.epsilon_of(rho, delta)

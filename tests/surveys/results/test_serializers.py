@@ -100,13 +100,13 @@ def test_a_stranger_can_verify_the_whole_chain(client: Client) -> None:
 def test_the_ledger_is_served_in_ascii_with_its_keys_in_order(client: Client) -> None:
     """Byte for byte: people keep the file, and compare it with a later one."""
     kinds.unpublished()
-    chain = ledger.chain()
+    head, length = ledger.head()
     document = {
         "format": "candor-ledger/3",
-        "head": chain.head,
-        "length": chain.length,
+        "head": head,
+        "length": length,
         "check": serializers.HOW_TO_CHECK,
-        "rows": chain.rows,
+        "rows": list(ledger.documents(length)),
     }
     whole = client.get("/registry/ledger.json")
     assert whole.getvalue() == json.dumps(document, indent=1).encode()

@@ -19,6 +19,7 @@ from surveys.plan.kinds import MULTIPLE
 from surveys.plan.strata import Weights
 from surveys.releases.numbers import Figure, Numbers, QuestionNumbers, StratumNumbers
 from surveys.releases.queries.base import Query
+from surveys.releases.queries.crosstab import Crosstab
 from surveys.releases.statistics import (
     PeopleCounted,
     PublishedPart,
@@ -34,7 +35,7 @@ FigureType = TypeVar("FigureType", bound=Figure)
 
 
 def group_differences(
-    query: Query, numbers: Numbers, one: int, other: int
+    query: Crosstab, numbers: Numbers, one: int, other: int
 ) -> list[Difference] | None:
     """Return every answer's share in one group of a cross-table less its share in another."""
     table = query.table_of(numbers)

@@ -26,12 +26,11 @@ from dpengine.central.gaussian import DiscreteGaussian
 from dpengine.contraction import Noise, loss_of, noise_within
 from dpengine.estimates import Noise as NoiseLaw
 from dpengine.privacy import Cost, Neighbours
-from surveys.aggregation import crosstabs, selectors as aggregation
-from surveys.aggregation.weighting import Population
+from surveys.aggregation import selectors as aggregation
 from surveys.design.models import Plan
 from surveys.messages import Message, Text, listed, message, translate
 from surveys.plan.content import ANSWERS, largest_loss
-from surveys.releases.numbers import Document, Numbers, Table
+from surveys.releases.numbers import Document, Numbers
 from surveys.releases.queries.parameters import (
     Alone,
     Context,
@@ -361,27 +360,9 @@ class Query(ABC):
         """Return the law of the noise in a question's published counts, if it publishes any."""
         return None
 
-    def table_of(self, numbers: Numbers) -> crosstabs.Table | None:
-        """Return the table of two questions that was published, if it is one."""
-        return None
-
     def shown(self, numbers: Numbers) -> Numbers:
         """Return what was published with what pages work out from it beside, at no cost."""
         return numbers
-
-    def in_groups(self, numbers: Numbers, answer: int) -> Table | None:
-        """Return the share of an answer in every group, drawn towards their mean beside; None
-        where nothing is drawn.
-        """
-        return None
-
-    def weighted(
-        self, numbers: Numbers, answers: Sequence[int], population: Population
-    ) -> list[Table]:
-        """Return the shares of some answers, and beside them weighted to the population's known
-        shares of the groups; none where there are no groups.
-        """
-        return []
 
 
 class InteractiveQuery(Query):

@@ -248,6 +248,9 @@ class Crosstab(Query):
         return structs.replace(numbers, tables=[whole, *tables], derived=derived)
 
     def in_groups(self, numbers: Numbers, answer: int) -> Table | None:
+        """Return the share of an answer in every group, drawn towards their mean beside; None
+        where nothing is drawn.
+        """
         table, names = self.table_of(numbers), self.within.choices
         drawn = contrasts.towards_mean(table, answer) if table else {}
         if not drawn:
@@ -262,6 +265,9 @@ class Crosstab(Query):
     def weighted(
         self, numbers: Numbers, answers: Sequence[int], population: weighting.Population
     ) -> list[Table]:
+        """Return the shares of some answers, and beside them weighted to the population's known
+        shares of the groups.
+        """
         table, names = self.table_of(numbers), self._names
         if table is None:
             return []

@@ -40,6 +40,36 @@ OF_OLDER_VERSIONS = (
         "Plan %(digest)s; one person's answers: ε %(epsilon)s and answers sent as given; "
         "publication: %(rule)s, ε %(amount)s"
     ),
+    # of releases, by kind: mean, shares, trusted, linear_regression, synthetic, quantile
+    message(
+        "One sum of clamped numbers got chance added, once. The interval counts sampling, devices "
+        "and publication; it holds in 95 of 100 such studies."
+    ),
+    message(
+        "Of a question with several ticks each report is about one option, drawn by chance. The "
+        "count of an option is how many more reports say yes to it than no. Shares of options do "
+        "not add up to 100."
+    ),
+    message("Shares, intervals and standard errors follow from the noisy counts."),
+    message("subsample and aggregate, %(count)s groups, private median by report noisy max"),
+    message(
+        "Chance was added, once, to the sums of squares and products of all columns; the "
+        "coefficients were solved from them. The intervals count that chance and sampling (equal "
+        "spread around the line), at 95 of 100."
+    ),
+    message(
+        "Chance was added, once, to the counts of every column and every pair of columns. The "
+        "synthetic people were drawn from these counts alone: the distribution that fits them best "
+        "and is otherwise as even as can be. Intervals are for the people who answered, and hold "
+        "in 95 of 100 draws."
+    ),
+    message("Exponential mechanism (no δ)", fills="way"),
+    message("two limits by report noisy max"),
+    message(
+        "%(way)s. The interval’s limits were drawn apart from the value, each at a rank that "
+        "leaves room for sampling and for chance: it holds for the population in 95 of 100 such "
+        "studies, whatever the answers’ shape."
+    ),
 )
 
 

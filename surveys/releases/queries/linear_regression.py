@@ -62,12 +62,6 @@ INTERVALS = message(
     "that it can be wherever the spread around the line lies: they hold where it grows with a "
     "predictor, and are wider than they need to be where it is the same everywhere."
 )
-# What releases of older versions still hold and no code makes
-OF_OLDER_VERSIONS = message(
-    "Chance was added, once, to the sums of squares and products of all columns; the coefficients "
-    "were solved from them. The intervals count that chance and sampling (equal spread around the "
-    "line), at 95 of 100."
-)
 RESIDUAL = message(
     "The standard deviation around the line is at most %(amount)s %(unit_word)s, for what was "
     "released."

@@ -90,11 +90,6 @@ FROM_SUM = message(
     "Chance was added to one sum of clamped numbers, once. The interval counts sampling and "
     "publication; it holds in 95 of 100 such studies."
 )
-# what older releases say
-message(
-    "One sum of clamped numbers got chance added, once. The interval counts sampling, devices "
-    "and publication; it holds in 95 of 100 such studies."
-)
 FROM_COUNTS = message(
     "The mean was worked out from counts with chance added, once. The interval counts "
     "sampling, devices and publication; it holds in 95 of 100 such studies."

@@ -126,15 +126,6 @@ METHOD = message(
 OF_SEVERAL = message(
     "All intervals were read from one draw of cells; each holds in 95 of 100 studies by itself."
 )
-STORED = (  # what older releases say
-    message("Exponential mechanism (no δ)", fills="way"),
-    message("two limits by report noisy max"),
-    message(
-        "%(way)s. The interval’s limits were drawn apart from the value, each at a rank that "
-        "leaves room for sampling and for chance: it holds for the population in 95 of 100 such "
-        "studies, whatever the answers’ shape."
-    ),
-)
 
 
 def interval_by(limits: Limits) -> Text:

@@ -32,6 +32,7 @@ from surveys.releases.queries.parameters import (
     Question,
     WrongParameter,
 )
+from surveys.releases.statistics import SPAN
 
 MAX_RANGES = 60  # of one request
 PIECE = re.compile(r"\s*(-?\d{1,11})\s*(?:(?:-|–|to|\.\.)\s*(-?\d{1,11})\s*)?")
@@ -54,7 +55,6 @@ EXPECTED = message("%(label)s: within ± %(width)s people, in 95 of 100 draws.")
 EXPECTED_SHARE = message(
     "%(label)s: within ± %(width)s people, %(share)s of 100, in 95 of 100 draws."
 )
-SPAN = message("%(least)s to %(most)s")
 SPAN_WITH_UNIT = message("%(least)s to %(most)s %(unit_word)s")
 CAPTION = message("%(label)s: people in each range")
 SHARES_CAPTION = message("%(label)s: of 100 people")

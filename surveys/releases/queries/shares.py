@@ -106,13 +106,6 @@ WEIGHTED = message(
     "was invited, as far as who answered answers like who did not."
 )
 DERIVED = message("Shares, intervals and standard errors follow from the published counts.")
-# what older releases say
-message(
-    "Of a question with several ticks each report is about one option, drawn by chance. The "
-    "count of an option is how many more reports say yes to it than no. Shares of options do "
-    "not add up to 100."
-)
-message("Shares, intervals and standard errors follow from the noisy counts.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,6 +28,7 @@ from surveys.releases.queries.parameters import (
     SomeQuestions,
     Whole,
 )
+from surveys.releases.statistics import SPAN
 
 MIN_BINS, USUAL_BINS, MAX_BINS = 2, 10, 50
 
@@ -63,7 +64,6 @@ NOISE = message("Chance in each published count, on average", fills="errors")
 DISTANCE = message("Synthetic count from published count, on average", fills="errors")
 ERRORS = message("%(errors)s, in each table")
 COUNTS = message("%(label)s: published counts")
-SPAN = message("%(least)s to %(most)s")
 METHOD = message(
     "Chance was added to the counts of every column, and of pairs of columns that were chosen, by "
     "chance too, one after another: each the one that the tables before it told the least about. "
@@ -78,13 +78,6 @@ THREE = message("What three columns do together is not in it.")
 NO_TABLE = message(
     "Pairs of columns that have no table here go together only as far as the tables between them "
     "say."
-)
-# how releases say that they were made, from when every pair had a table
-OF_OLDER_VERSIONS = message(
-    "Chance was added, once, to the counts of every column and every pair of columns. The "
-    "synthetic people were drawn from these counts alone: the distribution that fits them best "
-    "and is otherwise as even as can be. Intervals are for the people who answered, and hold in "
-    "95 of 100 draws."
 )
 DERIVED = message("The synthetic people, and whatever is worked out from them.")
 

@@ -77,8 +77,6 @@ LIKELY = 0.05
 MECHANISM = message(
     "subsample and aggregate, %(count)s groups, median by report noisy max, %(limits)s"
 )
-# what older releases say
-message("subsample and aggregate, %(count)s groups, private median by report noisy max")
 SENSITIVITY = message("the result of 1 group; ranks by 1 group")
 EXPECTED = plural_message(
     "About %(size)s person in each group. The result named is off by at most %(ranks)s of "

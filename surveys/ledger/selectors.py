@@ -260,28 +260,12 @@ def head() -> tuple[str, int]:
     return end.digest, end.length
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """Rows as the documents that are hashed, each with its digest, and the end of the whole chain:
-    all public. How to check it: chain.py.
+def documents_about(budget: str, length: int) -> list[links.Document]:
+    """Return those of the first so many rows of the chain that are about one budget, as the
+    documents that are hashed, each with its digest: all public. How to check them: chain.py.
     """
-
-    head: str
-    length: int
-    budget: str  # which all rows are about
-    rows: list[links.Document]
-
-
-def chain(budget: str) -> Chain:
-    """Return the rows of the chain about one budget.
-
-    The end is read first: rows that are added meanwhile are left out, so that rows and end belong
-    together.
-    """
-    digest, length = head()
     about = "WHERE b.name = %s AND e.position <= %s ORDER BY e.position"
-    rows = [_document(*row) for row in links.select(about, budget, length)]
-    return Chain(digest, length, budget, rows)
+    return [_document(*row) for row in links.select(about, budget, length)]
 
 
 def documents(length: int) -> Iterator[links.Document]:

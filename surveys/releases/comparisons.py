@@ -19,7 +19,7 @@ from surveys.plan.kinds import MULTIPLE
 from surveys.plan.strata import Weights
 from surveys.releases.numbers import Figure, Numbers, QuestionNumbers, StratumNumbers
 from surveys.releases.queries.base import Query
-from surveys.releases.queries.crosstab import Crosstab
+from surveys.releases.queries.crosstab import Crosstab as Crosstab
 from surveys.releases.statistics import (
     PeopleCounted,
     PublishedPart,

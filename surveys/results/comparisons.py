@@ -17,7 +17,6 @@ from surveys.charts.scales import Scale, percent
 from surveys.releases import comparisons
 from surveys.releases.comparisons import Change, Difference
 from surveys.releases.models import Release, Step
-from surveys.releases.queries.crosstab import Crosstab
 from surveys.releases.selectors import Publication
 from surveys.results.forms import PopulationForm
 from surveys.results.questions import drawn_choices
@@ -120,7 +119,7 @@ def groups_of(
     weighted to the population's margins of the groups.
     """
     release, query = publication.release, publication.query
-    if release is None or not isinstance(query, Crosstab):
+    if release is None or not isinstance(query, comparisons.Crosstab):
         return None
     by_name = {question.name: question for question in publication.request.plan.spoken.questions}
     left, right = (by_name[name] for name in query.names)

@@ -80,7 +80,7 @@ def document_of(record: RegisteredStudy, link: Callable[[str], str]) -> Document
     """Return everything on a study's page; `link` makes an address of a path on this site."""
     content, study, slug = record.content, record.study, record.study.slug
     applies = {"how-many": content.n_is_public, "sent-as-given": bool(record.cleartext)}
-    chain = ledger.chain(record.account.budget.name)
+    budget, (head, length) = record.account.budget.name, ledger.head()
     return {
         "format": FORMAT,
         "schema": link("/registry/schemas/study-5.json"),
@@ -118,11 +118,12 @@ def document_of(record: RegisteredStudy, link: Callable[[str], str]) -> Document
         "charges": [_charge(line) for line in record.statement.rows],
         "ledger": {
             "format": LEDGER_FORMAT,
-            "head": chain.head,
-            "length": chain.length,
-            "budget": chain.budget,
+            "head": head,
+            "length": length,
+            "budget": budget,
             "check": HOW_TO_CHECK,
-            "rows": chain.rows,
+            # up to the end that was read first: they belong together
+            "rows": ledger.documents_about(budget, length),
         },
         "releases": [_publication(publication) for publication in record.published],
         "scripts": {"digest": scripts.digest(), "files": scripts.served()},

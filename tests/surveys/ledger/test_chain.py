@@ -371,6 +371,6 @@ def test_bytes_that_are_no_text_and_no_number_are_findings_not_crashes(ledger, t
 def test_the_rows_about_one_budget_are_those_of_the_whole_chain(ledger):
     for name in ("study:x", "panel:y"):
         wanted = [row for row in whole() if row["budget"] == name]
-        assert selectors.chain(name).rows == wanted
-    assert len(selectors.chain("study:x").rows) == 4
-    assert selectors.chain("study:none").rows == []
+        assert selectors.documents_about(name, ROWS) == wanted
+    assert len(selectors.documents_about("study:x", ROWS)) == 4
+    assert selectors.documents_about("study:none", ROWS) == []

@@ -124,7 +124,7 @@ def test_what_is_lacking_is_named_with_what_to_do(settings, monkeypatch, breaks,
 @pytest.mark.engine("postgresql")
 def test_a_server_with_too_little_room_for_the_locks_of_a_backup_is_named(monkeypatch):
     assert "locks" not in found()
-    monkeypatch.setattr(doctor.intake, "tables", lambda: 6000)
+    monkeypatch.setattr(doctor.report_tables, "plans_with_a_place", lambda: range(6000))
     lack = found()["locks"]
     assert "a backup takes 12,000" in lack.said
     assert "Set max_locks_per_transaction to 2" in lack.todo  # for 100 sessions: 240

@@ -174,10 +174,7 @@ class Account:
         """
         reading, cost, left, times = cost.reading, charged(cost), self.left, Fraction(0)
         if reading is not None and self.budget.counts_answers:
-            many = 1
-            while many < MANY and not self._is_over(reading, many):
-                many *= 2
-            return bisect_left(range(1, many + 1), 1, key=lambda each: self._is_over(reading, each))
+            return bisect_left(range(1, MANY + 1), 1, key=lambda each: self._is_over(reading, each))
         if left.rho is not None:
             times = left.rho / cost.rho
             times = min(times, left.delta / cost.delta) if cost.delta else times

@@ -6,7 +6,7 @@ are read a chunk at a time, as they were at one moment: nobody who writes waits,
 memory grows with budgets, not with rows.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import zip_longest
@@ -18,7 +18,7 @@ from dpengine.contraction import loss_of
 from dpengine.privacy import round_up
 from surveys.ledger import chain, terms
 from surveys.ledger.amounts import in_measure
-from surveys.ledger.chain import BEFORE_THE_FIRST, Columns, Damaged, Fault, Stored
+from surveys.ledger.chain import BEFORE_THE_FIRST, Columns, Damaged, Fault
 from surveys.ledger.models import Budget, Entry, EpsilonField, Head, Kind
 from surveys.ledger.totals import Running
 
@@ -43,11 +43,7 @@ class _Reader:
     misstated: list[Fault] = field(default_factory=list)
     running: dict[str, Running] = field(default_factory=dict)
 
-    def read_all(self, rows: Iterable[Stored]) -> None:
-        for columns, budget in rows:
-            self._read(columns, budget)
-
-    def _read(self, columns: Columns, budget: str | None) -> None:
+    def read(self, columns: Columns, budget: str | None) -> None:
         """Find whether a row is missing, changed, or in another place than it was."""
         position = columns["position"]
         if isinstance(position, int):
@@ -103,14 +99,16 @@ def faults(*, head: str = "", length: int | None = None) -> list[Fault]:
         ends = [(head, length), *([(end.digest, end.length)] if end else [])]
         reader = _Reader(_stored_budgets(), ends, end)
         try:
-            reader.read_all(chain.stream())
+            for row in chain.stream():
+                reader.read(*row)
             return sorted(set(_all_faults(reader)))
         except DatabaseError:
             if connection.vendor != "sqlite":
                 raise
         # A damaged SQLite file, or one whose index is damaged: a row at a time.
         again = _Reader(reader.budgets, [], end)
-        again.read_all(chain.one_by_one())
+        for row in chain.one_by_one():
+            again.read(*row)
         return sorted(set(again.problems))
 
 

@@ -142,7 +142,11 @@ class LossPicture:
             ]
         rare = _("but for a chance of %(chance)s at most") % {"chance": chance_text(self.chance)}
         rows.append((rare if self.chance else _("never more than"), self.most))
-        return [(what, _amount(loss), _times(loss)) for what, loss in rows if math.isfinite(loss)]
+        return [
+            (what, _amount(loss), number_text(math.ceil(100 * math.exp(loss) - 1e-6) / 100, 2))
+            for what, loss in rows
+            if math.isfinite(loss)
+        ]
 
     @property
     def description(self) -> str:
@@ -163,7 +167,3 @@ def _amount(loss: float) -> str:
     """Return a loss for people, rounded up."""
     rounded = math.ceil(loss * 10**PLACES - 1e-6) / 10**PLACES
     return number_text(rounded, PLACES).rstrip("0").rstrip(".") if rounded else "0"
-
-
-def _times(loss: float) -> str:
-    return number_text(math.ceil(100 * math.exp(loss) - 1e-6) / 100, 2)

@@ -13,6 +13,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from surveys.checks import is_loopback
 from surveys.operations.check import Check, State, line
 from surveys.operations.models import Sign
+from surveys.tables import OLDER, is_older
 
 EVERY = 10  # seconds at least between two tries to write: a probe comes every few
 tried = {"at": float("-inf"), "well": True}
@@ -43,6 +44,8 @@ def checks() -> Iterator[Check]:
     if lacking:
         said = f"{len(lacking)} migrations are missing, {min(lacking)[0]} {min(lacking)[1]} first."
         todo = "Make a backup, then: manage.py migrate (docs/upgrade.md)."
+        if is_older(connection.alias):
+            todo = f"It is {OLDER}"
         yield line("migrations", State.ALARM, said, todo, MIGRATIONS)
     if not read_only and not lacking:
         said = f"{connection.vendor}, of this version."

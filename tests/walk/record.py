@@ -34,20 +34,20 @@ STUDIES = (  # defaults, and of the array those in which most choices meet
 NEW_EACH_TIME = re.compile(
     r"(?<=\.\d\.)[\w-]{22}"  # a code
     r"|\b[0-9A-Z]{4}(?:-[0-9A-Z]{4}){2}\b"  # a receipt
-    r"|[0-9a-f]{6,}"  # a digest, or how it begins
+    r"|(?<![\w.])(?=\d*[a-f])[0-9a-f]{6,}(?!\w)"  # a digest, or how it begins
+    r"|(?<![\w.])\d{6,}(?=…)"  # how one begins that has no letter there
     r"|(?<=/)[\w-]{20,}(?::[\w-]+)*(?=/)"  # what is signed
     r"|testserver/letters/stop/\S+"
     r"|(?<=/people/)\d+(?=/)"  # a key of a database
 )
 # what is drawn anew each time; what the site tells of all studies, of which each is visited once
 LEFT_OUT = re.compile(r"/rehearse/|\.(?:xlsx|svg|png|ics|sav|dta|parquet)\b|/ledger/|/api/")
-OF_ONE = (
-    "csrfmiddlewaretoken",
-    "question",
-    "panel",
-    "confirmed",
-)  # what a form has of one site, or moment
-NUMBER = re.compile(r"\d[\d,.]*")
+# what a form has of one site, or moment
+OF_ONE = ("csrfmiddlewaretoken", "question", "panel", "confirmed")
+NUMBER = re.compile(  # with its sign and what it counts, as far as another one would be another fact
+    r"(?:[−-]\s?)?\d[\d,.]*(?:\s?%)?|[ερδ]|at most|at least|最多|至少"
+    r"|\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
+)
 LONG = re.compile(r"\d+\.\d{7,}")  # as machines are told it: the last digits are a processor's own
 MOST = 12  # lines of a file that are recorded, and differences that are told of a page
 
@@ -60,7 +60,7 @@ def told(page: Page) -> list[str]:
         forms = (
             f"form {each.method} {each.action()} {name} {value}"
             for each in page.forms
-            for name, value in each.data().items()
+            for name, value in [("", ""), *each.data().items()]
             if name not in OF_ONE
         )
         marks = (
@@ -71,7 +71,7 @@ def told(page: Page) -> list[str]:
         )
         links = (f"link {each}" for each in page.links)
         lines = [*page.main.text.split("\n"), *links, *forms, *marks]
-    elif page.kind in ("text/csv", "application/json"):
+    elif page.kind in ("text/csv", "application/json", "application/yaml"):
         lines = page.content.decode("utf-8-sig").splitlines()[
             : MOST if "export" in page.address else None
         ]
@@ -81,7 +81,7 @@ def told(page: Page) -> list[str]:
 
 
 def _settled(line: str) -> str:
-    return LONG.sub(lambda number: f"{float(number[0]):.4g}", NEW_EACH_TIME.sub("#", line))
+    return NEW_EACH_TIME.sub("#", LONG.sub(lambda number: f"{float(number[0]):.4g}", line))
 
 
 @dataclass

@@ -125,21 +125,25 @@ def test_all_that_a_site_asks_goes_over_the_wire(apart, settings, tmp_path, clie
 
 
 OLDER = """
+import sys
 import django
 django.setup()
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
-MigrationRecorder(connection).record_applied("issuer", "0001_initial")
+MigrationRecorder(connection).record_applied(sys.argv[1], "0001_initial")
 connection.cursor().execute("CREATE TABLE issuer_settling (id bigint)")
 """
 
 
-def test_an_issuer_of_earlier_days_does_not_start(tmp_path):
+@pytest.mark.parametrize(
+    "app", ["issuer", "design"]
+)  # its own, and one of a site that it shares with
+def test_an_issuer_of_earlier_days_does_not_start(tmp_path, app):
     with another_site(tmp_path) as environment:
         mine = {"ISSUER_TOKEN": TOKEN, "ISSUER_ORIGIN": ORIGIN}
         mine |= {"DJANGO_SETTINGS_MODULE": "surveys.issuer.site"}
         run = {"cwd": HOUSE, "env": environment | mine, "capture_output": True, "text": True}
-        subprocess.run([sys.executable, "-c", OLDER], check=True, **run)
+        subprocess.run([sys.executable, "-c", OLDER, app], check=True, **run)
         begun = subprocess.run([sys.executable, "manage.py", "issuer"], timeout=PATIENCE, **run)
     assert begun.returncode == 1
     assert "of a version before 0.9" in begun.stderr

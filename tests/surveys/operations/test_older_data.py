@@ -104,6 +104,8 @@ def test_a_site_that_has_not_come_so_far_is_refused_and_left_as_it_is(tmp_path):
             AssertionError, match=r"of a version before 0\.9.*Check out that commit"
         ):
             site.manage(*words)
+    with pytest.raises(AssertionError, match=r"Check out that commit"):
+        site.manage("doctor")
     assert (stored(site), rows(site, MIGRATIONS), schema(site)) == (before, migrations, tables)
 
 

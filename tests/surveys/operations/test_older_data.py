@@ -93,6 +93,13 @@ def test_its_database_is_that_of_a_new_site(older, tmp_path):
     assert schema(older[0]) == schema(new)
 
 
+TO_DO = """
+import json
+from surveys.operations import database
+print(json.dumps(" ".join(each.todo for each in database.checks())))
+"""
+
+
 def test_a_site_that_has_not_come_so_far_is_refused_and_left_as_it_is(tmp_path):
     site = laid_out(tmp_path)
     said(
@@ -104,8 +111,7 @@ def test_a_site_that_has_not_come_so_far_is_refused_and_left_as_it_is(tmp_path):
             AssertionError, match=r"of a version before 0\.9.*Check out that commit"
         ):
             site.manage(*words)
-    with pytest.raises(AssertionError, match=r"Check out that commit"):
-        site.manage("doctor")
+    assert "Check out that commit" in said(site, TO_DO)
     assert (stored(site), rows(site, MIGRATIONS), schema(site)) == (before, migrations, tables)
 
 

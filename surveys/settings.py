@@ -138,6 +138,7 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "django_htmx",
+    "rest_framework",
     "csp",
 ]
 
@@ -458,6 +459,12 @@ PAGES_CACHED = PRODUCTION  # of the registry, for a minute
 # A page of translations has a field for every choice of every question: more are refused only after
 # all was typed.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
+
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+}
 
 # Languages: of a form, what its address says; elsewhere, what the reader chose, or their browser
 # asks for.

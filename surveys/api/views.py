@@ -1,22 +1,20 @@
 """The API's reading side: a study's Plan, and what was published from it."""
 
-from collections.abc import Callable
-
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import condition, require_safe
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from surveys.api.serializers import HOW_TO_CHECK, cover_document, publication_document
 from surveys.design import selectors as design
-from surveys.design.models import Study
 from surveys.middleware import gzip_public
 from surveys.people.selectors import readable_study
 from surveys.releases import selectors as releases
-from surveys.releases.numbers import Document
 
 PLAN_TYPE = "application/json; charset=utf-8"
 YEAR = 365 * 24 * 3600  # seconds
-PLAIN = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False}
 
 
 def plan_tag(request: HttpRequest, slug: str) -> str | None:
@@ -56,33 +54,26 @@ def frozen_plan(request: HttpRequest, slug: str, digest: str) -> HttpResponse:
     return response
 
 
-def of_readers(document: Callable[[Study], Document]) -> Callable[..., HttpResponse]:
-    """Serve a document of a study, in JSON, to who may read its numbers."""
+class ReleasesView(APIView):
+    """Everything a study has published, by its rule and on request, newest first."""
 
-    @require_safe
-    def serve(request: HttpRequest, slug: str) -> HttpResponse:
-        try:
-            content = document(readable_study(slug, request.user))
-        except Http404 as missing:
-            return JsonResponse({"detail": str(missing)}, status=404)
-        return JsonResponse(content, json_dumps_params=PLAIN)
-
-    return serve
+    def get(self, request: Request, slug: str) -> Response:
+        study = readable_study(slug, request.user)
+        publications = releases.publications_of(study)
+        documents = [publication_document(publication) for publication in publications]
+        return Response({"study": study.slug, "releases": documents})
 
 
-@of_readers
-def published_numbers(study: Study) -> Document:
-    """Return everything a study has published, by its rule and on request, newest first."""
-    documents = [publication_document(each) for each in releases.publications_of(study)]
-    return {"study": study.slug, "releases": documents}
+class PublishedView(APIView):
+    """The documents whose SHA-256 stand in the ledger's rows, newest first: for who may read the
+    study's numbers.
+    """
 
-
-@of_readers
-def published_documents(study: Study) -> Document:
-    """Return the documents whose SHA-256 stand in the ledger's rows, newest first."""
-    documents = [
-        cover_document(cover)
-        for publication in releases.publications_of(study)
-        for cover in releases.covers(publication)
-    ]
-    return {"study": study.slug, "check": HOW_TO_CHECK, "published": documents}
+    def get(self, request: Request, slug: str) -> Response:
+        study = readable_study(slug, request.user)
+        documents = [
+            cover_document(cover)
+            for publication in releases.publications_of(study)
+            for cover in releases.covers(publication)
+        ]
+        return Response({"study": study.slug, "check": HOW_TO_CHECK, "published": documents})

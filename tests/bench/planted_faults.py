@@ -188,8 +188,8 @@ FAULTS = (
     Fault(
         "an answer sent as given, stored in the clear",
         "surveys/aggregation/services.py",
-        'seal(answers, about=columns.batch_aad(plan.digest, number)) if cleartext else b""',
-        'answers if cleartext else b""',
+        'seal(answers, about=about) if plan.content.cleartext else b""',
+        'answers if plan.content.cleartext else b""',
         (*PYTEST, "tests/surveys/aggregation/test_given.py"),
     ),
     Fault(
@@ -260,8 +260,8 @@ FAULTS = (
     Fault(
         "what stays together drawn apart",
         "surveys/design/blocks.py",
-        "for own in _staying(changed) for each in own]",
-        "for own in _staying(changed) for each in own[:1]]",
+        'for own in groups(changed, "drawn_in").values() for each in own',
+        'for own in groups(changed, "drawn_in").values() for each in own[:1]',
         (*PYTEST, "tests/surveys/design/test_together.py"),
     ),
     Fault(
@@ -379,8 +379,8 @@ FAULTS = (
     Fault(
         "batches keep the order of arrival",
         "surveys/aggregation/services.py",
-        "tally.batches, shuffled(reports))",
-        "tally.batches, reports)",
+        "mixed = shuffled(reports)",
+        "mixed = reports",
         (*PYTEST, "tests/surveys/aggregation/test_sweeps.py"),
     ),
     Fault(

@@ -8,7 +8,7 @@ import pytest
 DOCS = Path(__file__).parent.parent.parent / "docs"
 RECORDS = sorted(path for path in (DOCS / "decisions").glob("*.md") if path.stem != "README")
 INDEX = (DOCS / "decisions" / "README.md").read_text()
-TREES = ("surveys/", "dpengine/", "templates/", "tests/", "deploy/", "locale/")
+TREES = ("surveys/", "dpengine/", "templates/", "tests/", "tools/", "deploy/", "locale/")
 FILES = [
     f"/{path.relative_to(DOCS.parent)}"
     for tree in TREES

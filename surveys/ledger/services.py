@@ -346,5 +346,5 @@ def _count(budget: Budget, entry: Entry) -> None:
     total = Total.objects.filter(budget=budget).first()
     running = Running.of(total.columns if total else None)
     running.add(chain.columns_of(entry), counts_answers=budget.counts_answers)
-    first_at = moment_of(running.first_at)
-    Total(budget=budget, **{**running.columns, "first_at": first_at}).save()
+    values = {**running.columns, "first_at": moment_of(running.first_at)}
+    Total(budget=budget, **values).save(force_insert=total is None)

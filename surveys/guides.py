@@ -23,6 +23,7 @@ NAMES = (
     "questions",
     "accessibility",
 )
+TABLE = '<div class="scrolling" tabindex="0"><table>'  # also by keyboard, where it is too wide
 TO_A_GUIDE = re.compile(r"\]\(([a-z-]+)\.md\)")
 
 
@@ -34,6 +35,7 @@ def guide(name: str, language: str) -> tuple[str, SafeString]:
     text = (path if path.exists() else folder / f"{name}.md").read_text()
     heading, _, rest = text.partition("\n")
     written = MarkdownIt("commonmark").enable("table").render(TO_A_GUIDE.sub(r"](../\1/)", rest))
+    written = written.replace("<table>", TABLE).replace("</table>", "</table></div>")
     return heading.removeprefix("# "), mark_safe(written)  # noqa: S308 (a file of this repository)
 
 

@@ -121,10 +121,11 @@ class Environment:
         """Return the link by which people reach the operator, or nothing."""
 
         def parse(text: str) -> str:
-            if re.fullmatch(r"https://[^\s\"<>]+", text):
+            address = text.removeprefix("mailto:")
+            if text.isprintable() and re.fullmatch(r"https://[^\s@\"<>]+", text):
                 return text
-            if re.fullmatch(r"[^\s@\"<>]+@[^\s@\"<>]+", text):
-                return f"mailto:{text}"
+            if text.isprintable() and re.fullmatch(r"[^\s@:/?&\"<>]+@[^\s@:/?&\"<>]+", address):
+                return f"mailto:{address}"
             raise ValueError
 
         return self._read(

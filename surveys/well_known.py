@@ -15,7 +15,7 @@ SECURITY_LASTS = datetime.timedelta(days=90)  # RFC 9116: less than a year
 def robots(request: HttpRequest) -> HttpResponse:
     """Ask search engines to leave out forms and what is for one person."""
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in PRIVATE)]
-    return HttpResponse("\n".join([*lines, ""]), content_type="text/plain")
+    return HttpResponse("\n".join([*lines, ""]), content_type="text/plain; charset=utf-8")
 
 
 @require_safe
@@ -28,7 +28,7 @@ def security(request: HttpRequest) -> HttpResponse:
         f"Contact: {settings.CONTACT}",
         f"Expires: {expires:%Y-%m-%dT%H:%M:%SZ}",
         "Preferred-Languages: en, zh",
-        f"Canonical: {request.build_absolute_uri()}",
+        f"Canonical: {request.build_absolute_uri(request.path)}",
         "",
     ]
-    return HttpResponse("\n".join(lines), content_type="text/plain")
+    return HttpResponse("\n".join(lines), content_type="text/plain; charset=utf-8")

@@ -22,7 +22,7 @@ from dpengine.privacy import Cost
 from surveys.ledger import reads
 from surveys.ledger.fields import DeltaField, EpsilonField, RhoField
 
-UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError)
+UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError)
 Columns = dict[str, Any]  # of a charge, as the database holds them
 
 

@@ -20,7 +20,7 @@ from surveys.ledger import chain, terms
 from surveys.ledger.amounts import in_measure
 from surveys.ledger.chain import BEFORE_THE_FIRST, Columns, Damaged, Fault
 from surveys.ledger.models import Budget, Entry, EpsilonField, Head, Kind
-from surveys.ledger.totals import Running
+from surveys.ledger.totals import UNREADABLE, Running
 
 TOTAL = ("charges", "number", "position", "first_at", "parts", "reads")
 
@@ -210,7 +210,10 @@ def _overspent(budget: Budget, running: Running) -> Iterator[Fault]:
 
 def _is_understated(running: Running, spent: Decimal) -> bool:
     """Tell whether rows say less than what they read loses, or cannot be read."""
-    lost = loss_of(running.read.readings) if running.is_readable else None
+    try:
+        lost = loss_of(running.read.readings) if running.is_readable else None
+    except UNREADABLE:  # two rows contradict each other
+        return True
     return lost is None or round_up(lost, EpsilonField.places) > spent
 
 

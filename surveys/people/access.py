@@ -41,8 +41,8 @@ def of_study(right: Right) -> Callable[[View], View]:
     """Hand a view the study of its address, if whoever is signed in has this right in it."""
 
     def decorate(view: View) -> View:
-        @login_required
         @never_cache
+        @login_required
         @wraps(view)
         def view_of_study(request: HttpRequest, slug: str, **parts: str) -> HttpResponse:
             study: Study = get_object_or_404(people.studies_of(request.user), slug=slug)

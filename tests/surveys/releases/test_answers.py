@@ -11,9 +11,11 @@ from dpengine.privacy import Cost, epsilon_above
 from surveys.aggregation import services as sweeps
 from surveys.design import services as design, terms
 from surveys.design.models import Study
-from surveys.ledger import selectors as ledger, services as charges
+from surveys.ledger import reads, selectors as ledger, services as charges
 from surveys.ledger.models import Entry
 from surveys.ledger.refusals import Overspent
+from surveys.ledger.totals import Running
+from surveys.ledger.verification import _is_understated
 from surveys.releases import selectors, services
 from surveys.results.progress import WaveProgress
 from tests.conftest import NOW
@@ -266,8 +268,10 @@ def test_what_adds_nothing_is_taken_although_the_week_is_used_up(draft):
     [
         '{"losses":{"x/1/q":null},"noises":[{"epsilon":"100","reports":["x/1/q"]}]}',
         '{"losses":{"x/1/q":"3"},"noises":[],"common":{"x/1/q":"1/0"}}',
+        '{"losses":{"x/1/q":"3"},"noises":[],"drawn":{"reports":["y"],"sets":[[5]]}}',
+        '{"losses":{"x/1/q":"3"},"noises":[{"epsilon":1e400,"reports":["x/1/q"]}]}',
     ],
-    ids=("too little", "no number"),
+    ids=("too little", "no number", "no such place", "more than there is"),
 )
 def test_a_row_that_says_less_than_it_reads_is_a_fault(draft, text):
     plan = opened(draft, cap=Decimal(8), release_epsilon=Decimal(1))
@@ -285,6 +289,16 @@ def test_a_row_that_says_less_than_it_reads_is_a_fault(draft, text):
         at=NOW,
     )
     assert "say less than what they read loses" in str(charges.faults()[0])
+
+
+def test_rows_that_contradict_each_other_are_a_fault():
+    running = Running()
+    for text in (
+        '{"losses":{"a":"2"},"noises":[],"drawn":{"reports":["b"],"sets":[[0]]}}',
+        '{"losses":{"a":"2"},"noises":[{"reports":["a"],"epsilon":"99999"}]}',
+    ):
+        running.read.add(reads.from_text(text))
+    assert _is_understated(running, Decimal(100))
 
 
 def test_a_study_of_numbers_sent_as_given_has_a_stage(draft):

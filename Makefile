@@ -83,8 +83,7 @@ lint: .venv/installed-for-tests node_modules/installed ## Check style and format
 	@$(BIN)/python tools/check_words.py
 
 messages: .venv/installed ## Gather the texts to translate, and compile what is translated (GNU gettext)
-	@$(BIN)/python manage.py makemessages -l zh_Hans --no-obsolete --no-wrap --add-location file -i .venv -i node_modules -i var -i tests
-	@$(BIN)/python manage.py compilemessages -i .venv -i node_modules
+	@$(BIN)/python -m tools.gather_messages
 
 format: .venv/installed-for-tests node_modules/installed ## Mend style and format
 	@$(BIN)/ruff check --fix

@@ -470,7 +470,7 @@ REST_FRAMEWORK = {
 # asks for.
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
-LOCALE_PATHS = [BASE_DIR / "locale"]
+LOCALE_PATHS = [BASE_DIR / "locale/form", BASE_DIR / "locale"]  # of the form; of the site
 FORMAT_MODULE_PATH = ["surveys.formats"]
 LANGUAGE_COOKIE_SAMESITE = "Lax"
 LANGUAGE_COOKIE_HTTPONLY = True

@@ -5,24 +5,34 @@ written. Pages of the site show English where a text is not translated yet: `mak
 import re
 from collections import Counter
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from babel.messages.mofile import read_mo
+from django.utils.translation import gettext, ngettext, pgettext
 
+from surveys import languages
+from surveys.catalogues import forms, messages, problems
 from tools.check_translations import (
     HOUSE,
-    LANGUAGES,
     catalogue,
-    forms,
     is_for_respondents,
     is_translated,
-    messages,
     said_now,
 )
+from tools.gather_messages import LANGUAGES, compiled, form_catalogues, of_site, read
 
 # “%%” is a sign, which a language may say in words: “10 in 100” is 10%.
 PLACEHOLDER = re.compile(r"%\(\w+\)[a-z]|(?<!%)%[sd]|\{\w*(?::[^}]*)?\}")
 TAG = re.compile(r"</?[a-z][a-z0-9]*")
+FORM = {path.stem: path for path in form_catalogues()}
+SITE = {language: of_site(HOUSE, language) for language in LANGUAGES}
+WRITTEN = {**SITE, **{f"form of {tag}": path for tag, path in FORM.items()}}
+
+
+@pytest.mark.parametrize("tag", sorted(set(FORM) - {languages.SOURCE}))
+def test_the_form_is_whole_in_every_language(tag):
+    assert problems(read(FORM[tag]), read(FORM[languages.SOURCE]), tag) == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -37,7 +47,12 @@ def test_every_text_for_respondents_is_translated_and_none_is_a_guess(language):
 
 @pytest.mark.parametrize("wrong", ["changed by chance", "} times. Over", "}, randomised again"])
 def test_no_text_says_what_the_house_has_another_word_for(wrong):
-    said = [form for one in messages(catalogue(LANGUAGES[0])).values() for form in forms(one.id)]
+    said = [
+        form
+        for path in (SITE[LANGUAGES[0]], FORM[languages.SOURCE])
+        for one in messages(read(path)).values()
+        for form in forms(one.id)
+    ]
     assert [each for each in said if wrong in each.replace(")s", "}")] == []
 
 
@@ -54,21 +69,33 @@ def test_a_translation_keeps_what_is_put_in_and_how_it_is_marked_up(language):
 
 
 def test_the_catalogues_hold_what_respondents_are_told():
-    for language, said in said_now().items():
-        written = messages(catalogue(language))
-        missing = [key for key, each in said.items() if is_for_respondents(each)]
+    for name, said in said_now().items():
+        written = messages(read(SITE.get(name) or FORM[name]))
+        missing = [key for key, each in said.items() if name in FORM or is_for_respondents(each)]
         assert [key for key in missing if key not in written] == [], (
             "run make messages, then translate what is new"
         )
+        if name in FORM:
+            assert list(written) == list(said), "run make messages"
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_served_is_what_was_written(language):
-    compiled = read_mo(
-        BytesIO((HOUSE / "locale" / language / "LC_MESSAGES" / "django.mo").read_bytes())
-    )
-    found = messages(catalogue(language)).items()
+@pytest.mark.parametrize("path", WRITTEN.values(), ids=WRITTEN)
+def test_what_is_served_is_what_was_written(path: Path):
+    served = compiled(path) if path in FORM.values() else path.with_suffix(".mo")
+    found = messages(read(path)).items()
     written = {key: forms(each.string) for key, each in found if is_translated(each)}
-    assert {key: forms(m.string) for key, m in messages(compiled).items()} == written, (
-        "run make messages"
-    )
+    told = messages(read_mo(BytesIO(served.read_bytes()))).items()
+    assert {key: forms(m.string) for key, m in told} == written, "run make messages"
+
+
+@pytest.mark.parametrize("tag", FORM)
+def test_the_form_says_its_own_words_whatever_else_the_site_says(tag):
+    """Catalogues of Django, of its apps and of the site have some of these sentences too."""
+    own = read(FORM[tag])
+    with languages.speaking(tag):
+        for (context, sentence), message in messages(own).items():
+            told = forms(message.string)[0] or sentence
+            if message.pluralizable:
+                assert ngettext(*message.id, 1) == told
+            else:
+                assert (pgettext(context, sentence) if context else gettext(sentence)) == told

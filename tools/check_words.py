@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-PO = Path("locale/zh_Hans/LC_MESSAGES/django.po")
+POS = Path("locale/zh_Hans/LC_MESSAGES/django.po"), Path("locale/form/zh-hans.po")
 RESPONDENT = (
     "templates/intake",
     "surveys/intake",
@@ -90,7 +90,7 @@ Text = tuple[str, str]  # where it is, and what it says
 
 def entries() -> Iterator[tuple[str, str, str]]:
     """Yield the places, the English and the Chinese of every text of the pages."""
-    for block in PO.read_text().split("\n\n"):
+    for block in "\n\n".join(path.read_text() for path in POS).split("\n\n"):
         places = " ".join(re.findall(r"^#: (.*)", block, re.MULTILINE))
         english = said(block, "msgid")
         if places and english:

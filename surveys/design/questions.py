@@ -18,6 +18,7 @@ from dpengine.local.distribution import Distribution
 from dpengine.local.one_of import OneOf
 from surveys.design import blocks
 from surveys.design.calendars import CALENDARS
+from surveys.languages import Said, said_in
 from surveys.plan import kinds
 from surveys.plan.content import Condition, Group, Picture, PlanQuestion, QuestionTexts
 from surveys.plan.kinds import (
@@ -65,12 +66,12 @@ def options_of(question: "Question") -> list[str]:
     """Return what can be answered: the choices, then those that answer nothing."""
     if question.kind in kinds.WITH_STEPS:
         return lines(question.choices)
-    language = kinds.said_in(_language(question))
+    language = said_in(_language(question))
     own = lines(question.choices) or language.usual.get(question.kind, [])
     return [*own, *_extras(question, language)]
 
 
-def _extras(question: "Question", language: kinds.Said) -> list[str]:
+def _extras(question: "Question", language: Said) -> list[str]:
     """Return the last choices, which every language has its own words for."""
     other = language.not_asked if is_passed_over(question) else language.does_not_apply
     declining = [language.decline] if question.may_decline else []
@@ -163,7 +164,7 @@ def for_whom(
         raise ValueError(
             _("%(name)s: expected answers of the question it depends on") % {"name": question.name}
         )
-    said = kinds.said_in(language)
+    said = said_in(language)
     shown = said.either.join(f"“{choices[at]}”" for at in sorted(answers))
     return said.only_if % {"answers": shown, "question": own.text or asked.text}
 
@@ -175,7 +176,7 @@ def is_scored(question: "Question") -> bool:
 
 def usual_points(question: "Question") -> list[str]:
     """Return the points of agreement that need not be written, in the study's own language."""
-    return kinds.said_in(_language(question)).usual[SCALE]
+    return said_in(_language(question)).usual[SCALE]
 
 
 def _check_scored(question: "Question") -> None:
@@ -420,7 +421,7 @@ def texts_of(question: "Question", texts: Mapping[str, Any], language: str) -> Q
     """Return a question's texts in another language, with its own words for usual choices."""
     parts = ("text", "label", "help", "unit", "group", "picture")
     own = {part: texts[part] for part in parts if texts.get(part)}
-    written, said = lines(question.choices), kinds.said_in(language)
+    written, said = lines(question.choices), said_in(language)
     usual = said.usual.get(SCALE if is_scored(question) else question.kind, [])
     is_usual = not written or (is_scored(question) and written == usual_points(question))
     choices = texts.get("choices") or (usual if is_usual else [])

@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import datetime
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -149,7 +150,7 @@ class LetterForm(forms.Form):
         for code in self.languages:
             subject = self.cleaned_data.get(f"subject_{code}", "")
             text = self.cleaned_data.get(f"text_{code}", "")
-            if subject and text and (wrong := letters.problem_of(subject, text, self.columns)):
+            if subject and text and (wrong := problem_of(subject, text, self.columns)):
                 self.add_error(f"text_{code}", wrong)
 
     @property
@@ -170,3 +171,17 @@ class EraseForm(forms.Form):
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         help_text=gettext_lazy("Empty: when the study retires. No letter can be sent after it."),
     )
+
+
+def problem_of(subject: str, text: str, columns: Iterable[str]) -> str:
+    """Return why a letter cannot go out, or nothing."""
+    known = letters.OWN | set(columns)
+    for part in (subject, text):
+        for hole in letters.HOLE.findall(part):
+            if hole not in known:
+                told = _("There is no column {%(hole)s}. The columns are: %(known)s.")
+                names = ", ".join(f"{{{name}}}" for name in sorted(known))
+                return told % {"hole": hole, "known": names}
+    if letters.HOLE.findall(text).count("link") != 1 or "link" in letters.HOLE.findall(subject):
+        return _("{link} must appear once in the text: it is each person’s own.")
+    return ""

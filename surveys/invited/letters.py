@@ -6,7 +6,7 @@ a person lacks is left out. Below each stand who sends it and the link that ends
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -15,7 +15,6 @@ from django.core.mail import EmailMultiAlternatives
 from django.core.mail.backends.base import BaseEmailBackend
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import translation
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 
@@ -23,6 +22,7 @@ from surveys.design import days
 from surveys.design.models import Plan
 from surveys.invited.keys import site_digest
 from surveys.invited.lists import Entry
+from surveys.languages import speaking
 from surveys.plan.content import PlanContent
 
 HOLE = re.compile(r"\{([^{}\n]*)\}")
@@ -40,20 +40,6 @@ class Written:
     text: str
     html: str
     stop: str  # the link that ends all letters
-
-
-def problem_of(subject: str, text: str, columns: Iterable[str]) -> str:
-    """Return why a letter cannot go out, or nothing."""
-    known = OWN | set(columns)
-    for part in (subject, text):
-        for hole in HOLE.findall(part):
-            if hole not in known:
-                told = _("There is no column {%(hole)s}. The columns are: %(known)s.")
-                names = ", ".join(f"{{{name}}}" for name in sorted(known))
-                return told % {"hole": hole, "known": names}
-    if HOLE.findall(text).count("link") != 1 or "link" in HOLE.findall(subject):
-        return _("{link} must appear once in the text: it is each person’s own.")
-    return ""
 
 
 def usual(content: PlanContent, *, reminds: bool) -> dict[str, str]:
@@ -85,13 +71,20 @@ def usual(content: PlanContent, *, reminds: bool) -> dict[str, str]:
     return {"subject": subject % names, "text": "\n\n".join(lines)}
 
 
+def usual_on_paper(plan: Plan, content: PlanContent, entry: Entry) -> str:
+    """Return one person's letter to print, in the language that is spoken now."""
+    link = _("Scan the code below, or type the address beside it.")
+    own = {"name": entry.name, "link": link, "last_day": last_day(plan)}
+    return filled(usual(content, reminds=False)["text"], {**entry.columns, **own})
+
+
 def write(
     plan: Plan, texts: Texts, entry: Entry, *, link: str, origin: str, key: bytes | None = None
 ) -> Written:
     """Fill in one person's letter, in their language if it is written in it."""
     language = entry.language if entry.language in texts else next(iter(texts))
     said = texts[language]
-    with translation.override(language):
+    with speaking(language):
         values = {**entry.columns, "name": entry.name, "link": link, "last_day": last_day(plan)}
         stop = origin + reverse("invited:stop", args=[stop_token(entry.address, key)])
         text = filled(said["text"], values)

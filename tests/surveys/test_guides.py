@@ -8,10 +8,11 @@ import pytest
 from django.conf import settings
 
 from dpengine.local.ways import Importance
+from surveys.catalogues import forms, messages
 from surveys.design.goal import Goal, Outcome, Topic
 from surveys.guesses import even_guess_within
 from surveys.guides import GUIDES, NAMES
-from tools.check_translations import catalogue, forms, messages
+from tools.gather_messages import HOUSE, form_catalogues, of_site, read
 
 FOLDER = settings.BASE_DIR / GUIDES
 TEXTS = {"en": FOLDER, "zh-hans": FOLDER / "zh-hans"}
@@ -51,7 +52,8 @@ def test_both_languages_have_the_same_parts(name):
 
 @pytest.mark.parametrize("language", TEXTS)
 def test_what_is_emphasised_is_written_on_a_page(language):
-    found = messages(catalogue("zh_Hans")).values()
+    paths = [of_site(HOUSE, "zh_Hans"), *form_catalogues()]
+    found = [each for path in paths for each in messages(read(path)).values()]
     known = {
         form
         for message in found

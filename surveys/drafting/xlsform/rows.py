@@ -19,7 +19,8 @@ from surveys.drafting.xlsform.expressions import (
     range_of,
 )
 from surveys.drafting.xlsform.state import Choices, Reading, SheetRow
-from surveys.plan.kinds import CODE, CONDITIONS, SCALE, said_in
+from surveys.languages import said_in
+from surveys.plan.kinds import CODE, CONDITIONS, SCALE
 
 IS_YES, IS_NO = {"yes", "y", "1", "true", "是"}, {"no", "n", "0", "false", "否"}
 DECLINED = {

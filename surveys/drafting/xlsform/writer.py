@@ -16,7 +16,7 @@ from surveys.design.questions import is_scored
 from surveys.drafting.drafts import QuestionTexts
 from surveys.drafting.xlsform.columns import SCORES
 from surveys.drafting.xlsform.workbooks import Row
-from surveys.plan.kinds import said_in
+from surveys.languages import said_in
 
 NAMES = {"en": "English (en)", "zh-hans": "Chinese (zh)"}
 EXAMPLE = Path(__file__).with_name("example.json")

@@ -13,7 +13,6 @@ from django.conf import settings
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -27,6 +26,7 @@ from surveys.invited.access import of_owners
 from surveys.invited.forms import LetterForm
 from surveys.invited.lists import Entry
 from surveys.invited.models import Letter
+from surveys.languages import speaking
 from surveys.people import services as accounts
 from surveys.people.access import today
 from surveys.people.models import AuditRow, User
@@ -107,7 +107,7 @@ def write(request: HttpRequest, study: Study, kind: str) -> HttpResponse:
 def _usual(plan: Plan, kind: str) -> dict[str, Any]:
     found: dict[str, Any] = {"day": today()}
     for code in plan.content.languages:
-        with translation.override(code):
+        with speaking(code):
             usual = letters.usual(plan.content.spoken(code), reminds=kind == "reminder")
         found |= {f"subject_{code}": usual["subject"], f"text_{code}": usual["text"]}
     return found
@@ -186,11 +186,8 @@ def _sheets(plan: Plan, coded: list[services.Coded]) -> Iterator[dict[str, Any]]
         language = each.entry.language
         language = language if language in plan.content.languages else plan.content.language
         content = plan.content.spoken(language)
-        with translation.override(language):
-            usual = letters.usual(content, reminds=False)
-            link = _("Scan the code below, or type the address beside it.")
-            filled = {"name": each.entry.name, "link": link, "last_day": letters.last_day(plan)}
-            text = letters.filled(usual["text"], {**each.entry.columns, **filled})
+        with speaking(language):
+            text = letters.usual_on_paper(plan, content, each.entry)
         yield {
             "language": language,
             "to": each.entry,

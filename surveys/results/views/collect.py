@@ -8,12 +8,13 @@ import datetime
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone, translation
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from surveys.charts.scales import position
 from surveys.design import days, selectors as design
 from surveys.design.models import Plan
+from surveys.languages import speaking
 from surveys.people import selectors as people
 from surveys.people.models import Right
 from surveys.planning import selectors as planning
@@ -28,7 +29,7 @@ def collect(request: HttpRequest, plan: Plan, *, shared: bool) -> HttpResponse:
     """Show how collecting goes, and what to invite people with."""
     links = form_links(request, plan)
     link = next((each for each in links if each.code == request.GET.get("language")), links[0])
-    with translation.override(link.code):
+    with speaking(link.code):
         last = days.told(plan.closes_on, plan.zone)
         texts = invitations(link.texts, link.address, last)
     progress, expected = WaveProgress.of(plan), plan.study.expected
@@ -81,7 +82,7 @@ def poster(request: HttpRequest, plan: Plan, *, shared: bool, language: str) -> 
     link, questions = _link(request, plan, language), plan.content.questions
     device = [question for question in questions if not question.is_cleartext]
     with_odds = [(each, design.odds_of(each)) for each in device if not each.together]
-    with translation.override(language):
+    with speaking(language):
         context = {
             "study": plan.study,
             "plan": plan,

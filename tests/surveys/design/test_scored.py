@@ -6,9 +6,9 @@ import pytest
 
 from surveys.design.models import Question
 from surveys.design.questions import content_of, texts_of
-from surveys.plan.kinds import SAID
+from surveys.languages import said_in
 
-USUAL = SAID["en"].usual["likert"]
+USUAL = said_in("en").usual["likert"]
 
 
 def scale(**changes):
@@ -56,7 +56,7 @@ def test_what_has_no_mean_is_refused_by_name(changes, said):
 
 
 def test_usual_points_need_not_be_translated():
-    usual = SAID["zh-hans"].usual["likert"]
+    usual = said_in("zh-hans").usual["likert"]
     assert texts_of(scale(), {}, "zh-hans").choices == usual
     own = scale(choices="bad\nso\ngood", most=3)
     assert texts_of(own, {}, "zh-hans").choices is None

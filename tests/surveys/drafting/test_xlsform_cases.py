@@ -10,7 +10,7 @@ from openpyxl import load_workbook
 
 from surveys.drafting.xlsform import columns, reader, workbooks
 from surveys.drafting.xlsform.markup import plain
-from surveys.plan.kinds import said_in
+from surveys.languages import said_in
 
 CASES = Path(__file__).parents[2] / "data" / "cases"
 FORMS = sorted([*(CASES / "forms").glob("*.xlsx"), *(CASES / "pyxform").glob("*.xlsx")])

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from surveys.design import services as design
-from surveys.invited import letters, selectors, sending, services
+from surveys.invited import forms, letters, selectors, sending, services
 from surveys.invited.keys import Chest
 from surveys.invited.lists import Entry
 from surveys.invited.models import Delivery, Key, Letter, Person, Silent
@@ -355,11 +355,11 @@ def test_letters_that_came_back_are_read_from_any_text(plan, owner, listed):
 
 
 def test_a_letter_must_have_the_link_and_no_column_that_is_not_there():
-    assert letters.problem_of("Hello", TEXT, {"room"}) == ""
-    assert "{room}" in letters.problem_of("Hello", TEXT, {"desk"})
-    assert "{link}" in letters.problem_of("Hello", "no link", set())
-    assert "{link}" in letters.problem_of("{link}", "{link}", set())
-    assert "{link}" in letters.problem_of("Hello", "{link} {link}", set())
+    assert forms.problem_of("Hello", TEXT, {"room"}) == ""
+    assert "{room}" in forms.problem_of("Hello", TEXT, {"desk"})
+    assert "{link}" in forms.problem_of("Hello", "no link", set())
+    assert "{link}" in forms.problem_of("{link}", "{link}", set())
+    assert "{link}" in forms.problem_of("Hello", "{link} {link}", set())
 
 
 def test_nobodys_words_become_markup_or_headers(plan):

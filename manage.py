@@ -23,4 +23,11 @@ if __name__ == "__main__":
         from surveys.operations.up import main
     else:
         from django.core.management import execute_from_command_line as main
-    main()
+    try:
+        main()
+    except Exception as error:
+        if type(error).__module__ == "django.db.utils":  # of the database
+            from surveys.tables import exit_if_older
+
+            exit_if_older()
+        raise

@@ -13,8 +13,8 @@ FIRST = "0001_release_0_9"
 LAST_BEFORE = "3a51e7fdf58e"  # a commit with all the migrations that FIRST replaces
 OLDER = (
     "of a version before 0.9, and 0.9 opens only what commit "
-    f"{LAST_BEFORE} has migrated. Nothing was changed. Check out that commit, install its "
-    "requirements, run its migrate, and come back (docs/upgrade.md)."
+    f"{LAST_BEFORE} has migrated. Check out that commit, install its requirements, run its "
+    "migrate, and come back (docs/upgrade.md)."
 )
 OF_PYTHON = {  # what says nothing of a column
     *("auto_created", "blank", "choices", "editable", "error_messages", "help_text"),
@@ -51,4 +51,11 @@ def is_older(alias: str) -> bool:
 def refuse_older(alias: str) -> None:
     """Refuse a database of a version before 0.9 that has not come as far as it must."""
     if is_older(alias):
-        raise CommandError(f"This database is {OLDER}")
+        raise CommandError(f"Nothing was changed. This database is {OLDER}")
+
+
+def exit_if_older() -> None:
+    """End a command that such a database has stopped with the reason, in place of a traceback."""
+    connections["default"].close()  # a transaction may be broken
+    if is_older("default"):
+        raise SystemExit(f"This database is {OLDER}")

@@ -47,6 +47,10 @@ with connection.cursor() as cursor:
     cursor.execute("UPDATE releases_release SET published_on = '2026-05-12' WHERE id = 1")
 print(0)
 """
+LACKS, HAS = (
+    f"ALTER TABLE {old} RENAME TO {new}"
+    for old, new in (("ledger_budget", "ledger_cap"), ("ledger_cap", "ledger_budget"))
+)
 OLDER = "DELETE FROM django_migrations WHERE (app, name) = ('ledger', '0007_no_checkpoints')"
 
 
@@ -112,6 +116,13 @@ def test_a_site_that_has_not_come_so_far_is_refused_and_left_as_it_is(tmp_path):
         ):
             site.manage(*words)
     assert "Check out that commit" in said(site, TO_DO)
+    said(
+        site, f"from django.db import connection\nconnection.cursor().execute({LACKS!r})\nprint(0)"
+    )
+    for words in (["verify_ledger"], ["demo"]):
+        with pytest.raises(AssertionError, match=r"This database is of a version before 0\.9"):
+            site.manage(*words)
+    said(site, f"from django.db import connection\nconnection.cursor().execute({HAS!r})\nprint(0)")
     assert (stored(site), rows(site, MIGRATIONS), schema(site)) == (before, migrations, tables)
 
 

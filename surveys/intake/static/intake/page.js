@@ -23,7 +23,26 @@ export function fill(id, texts = {}, flags = []) {
   for (let text = walker.nextNode(); text; text = walker.nextNode())
     text.nodeValue = whole(filled(String(text.nodeValue), texts, apart));
   put(copy, texts);
+  for (const picture of copy.querySelectorAll('[data-dots]')) drawDots(picture);
   return copy;
+}
+
+/** Draw as many full dots of 100 as a picture says, and rings for the rest. @param {Element} picture */
+function drawDots(picture) {
+  const full = Number(picture.getAttribute('data-dots'));
+  const rows = Math.floor(full / 10) * 20;
+  const part = (full % 10) * 20;
+  const places = [
+    [0, 0, 200, rows],
+    [0, rows, part, 20],
+    [part, rows, 200 - part, 20],
+    [0, rows + 20, 200, 180 - rows],
+  ];
+  picture.querySelectorAll('rect').forEach((rect, index) => {
+    ['x', 'y', 'width', 'height'].forEach((name, side) =>
+      rect.setAttribute(name, String(Math.max(0, places[index][side]))),
+    );
+  });
 }
 
 /** @param {ParentNode} root @param {Record<string, unknown>} texts */

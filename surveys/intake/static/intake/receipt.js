@@ -7,7 +7,7 @@ import { answerText, valueText } from './inputs.js';
 import { add, dayText, eraseAll, guess, lineOf, lines, settle, together } from './device_ledger.js';
 import { dropDraft } from './memory.js';
 import { atMoments, sinceLoad } from './moments.js';
-import { epsilon, holds, marksOf, powerOf, restOf, shareOf, tellingOf, told } from './odds.js';
+import { epsilon, holds, marksOf, powerOf, tellingOf } from './odds.js';
 import { fill, find, language, linksHidden, show } from './page.js';
 import {
   composeReport,
@@ -17,7 +17,7 @@ import {
   sendReport,
   waitingReport,
 } from './report.js';
-import { names, sizeOf } from './screens.js';
+import { guessTexts, names, oddsTexts } from './screens.js';
 import { eraseKey, keyFor, keysKept } from './waves.js';
 
 const FIRST_WAIT = 5_000;
@@ -201,7 +201,7 @@ export function sent(study, { receipt, named, day, body, keyed, listed }, pairs)
     title: plan.title,
     found: epsilon(checked.found),
     declared: epsilon(checked.declared),
-    guess: guess(checked.found),
+    ...guessTexts(checked),
     count: all.length,
     total: epsilon(together(all)),
     totalGuess: guess(together(all)),
@@ -214,21 +214,11 @@ export function sent(study, { receipt, named, day, body, keyed, listed }, pairs)
     listed ? 'listed' : 'unlisted',
     all.length > 1 && 'more',
     all.some(({ given }) => given > 0) && 'given',
-    pairs.some(differs) && 'differs',
     keyed ? 'keyed' : 'unkeyed',
   ];
   const screen = fill('sent', texts, flags);
   if (pairs.length) find('ol', screen).append(...pairs.map(pairItem));
   return screen;
-}
-
-/** Tell whether what was sent is not what was chosen. @param {Pair} pair */
-export function differs({ question, answer, value }) {
-  if (!question.channel) return false;
-  const asked = /** @type {DeviceQuestion} */ (question);
-  return tellingOf(asked) === 'ends'
-    ? answerText(asked, answer) !== valueText(asked, value)
-    : !holds(asked, answer, value);
 }
 
 /** @param {Pair} pair */
@@ -245,15 +235,9 @@ export function pairItem({ question, answer, value }) {
   const telling = tellingOf(asked);
   if (telling === 'ends')
     return fill('pair', { ...texts, marks: marksOf(asked) }, ['chance', telling, whose]);
-  const own = shareOf(asked, answer);
   const kept = holds(asked, answer, value);
-  const amounts = {
-    own: told(own),
-    rest: restOf(own),
-    options: question.choices.length,
-    size: sizeOf(asked.channel),
-  };
-  const item = fill('pair', { ...texts, ...amounts }, [
+  const amounts = { ...oddsTexts(asked, answer), options: question.choices.length };
+  const item = fill('pair', { ...amounts, ...texts }, [
     'chance',
     telling,
     whose,

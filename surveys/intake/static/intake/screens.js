@@ -72,7 +72,6 @@ export function welcome(study, begun) {
         ...promiseFlags(study, first),
       ])
     : fill('welcome', texts, flags);
-  if (first) drawArray(screen, ofHundred(shareOf(first, exampleOf(first))));
   screen.querySelector('[data-part="readers"]')?.classList.toggle('yes', readers > SURE);
   for (const guess of screen.querySelectorAll('[data-part="together"]'))
     guess.classList.toggle('yes', togetherShare(checked.declared) > SURE);
@@ -93,6 +92,12 @@ export const firstChanged = (plan) => changedOf(plan)[0];
 const changedOf = ({ questions, sent = questions }) =>
   /** @type {DeviceQuestion[]} */ (sent.filter(({ channel }) => channel));
 
+/** How many guesses of 100 are right at most, by all that is randomised: the same before Start and after Send. @param {Checked} checked */
+export const guessTexts = ({ declared }) => ({
+  together: atMost(togetherShare(declared)),
+  dots: Math.ceil(Number((100 * togetherShare(declared)).toFixed(8))),
+});
+
 /** @param {Study} study @param {DeviceQuestion} first */
 function promiseTexts({ plan, checked }, first) {
   const most = mostTelling(checked);
@@ -103,7 +108,7 @@ function promiseTexts({ plan, checked }, first) {
     rings: 100 - own,
     mostNumber: checked.questions[most].number,
     mostGuess: atMost(togetherShare(checked.questions[most].found)),
-    together: atMost(togetherShare(checked.declared)),
+    ...guessTexts(checked),
     factor: factor(checked.declared),
     rounds: atMost(togetherShare(powerOf(checked.declared, plan.waves))),
   };
@@ -282,7 +287,7 @@ export function oddsTexts(asked, answer) {
     lowest: told(Math.min(...every)),
     highest: told(Math.max(...every)),
     others: choices.length - 1,
-    each: told((1 - own) / (choices.length - 1)),
+    each: told((sizeOf(channel) - own) / (choices.length - 1)), // of the others
     luck: told(luckShare(asked)),
     choices: choices.length,
     size: sizeOf(channel),
@@ -293,7 +298,7 @@ export function oddsTexts(asked, answer) {
 
 /** Return how many choices a report holds, or how many options it is about. @param {Channel} channel */
 export const sizeOf = (channel) =>
-  'size' in channel ? channel.size : 'together' in channel ? channel.together : 1;
+  'size' in channel ? channel.size : 'together' in channel ? (channel.together ?? 1) : 1;
 
 /** Return the index of the question that tells most, by a hundredth or more. @param {Checked} checked */
 function mostTelling({ questions }) {
@@ -335,22 +340,4 @@ function fact({ declared, found, number }, which, product) {
     },
     [which],
   );
-}
-
-/** Dots for the people whose answer stays, rings for the rest. @param {ParentNode} screen @param {number} own */
-function drawArray(screen, own) {
-  const rects = screen.querySelectorAll('.array > rect');
-  const full = Math.floor(own / 10) * 20;
-  const part = (own % 10) * 20;
-  const places = [
-    [0, 0, 200, full],
-    [0, full, part, 20],
-    [part, full, 200 - part, 20],
-    [0, full + 20, 200, 180 - full],
-  ];
-  rects.forEach((rect, index) => {
-    ['x', 'y', 'width', 'height'].forEach((name, side) =>
-      rect.setAttribute(name, String(places[index][side])),
-    );
-  });
 }

@@ -23,7 +23,7 @@ from surveys.plan.kinds import DEVICE, PUBLICATION
 
 # Words of ours that are to be read: on the welcome, before sending and after; and about a question.
 # tests/journeys/test_form.py counts what a person sees.
-WORDS, WORDS_EACH = 640, 40
+WORDS, WORDS_EACH = 300, 40
 WORDS_A_MINUTE, ANSWERS_A_MINUTE = 200, 12
 CHINESE = re.compile(r"[\u3400-\u9fff]")  # two characters are read like a word
 

@@ -27,22 +27,18 @@ export function fill(id, texts = {}, flags = []) {
   return copy;
 }
 
-/** Draw as many full dots of 100 as a picture says, and rings for the rest. @param {Element} picture */
+/** Draw 100 dots: full up to the first number that a picture says, lighter up to a second one, and rings for the rest. @param {Element} picture */
 function drawDots(picture) {
-  const full = Number(picture.getAttribute('data-dots'));
-  const rows = Math.floor(full / 10) * 20;
-  const part = (full % 10) * 20;
-  const places = [
-    [0, 0, 200, rows],
-    [0, rows, part, 20],
-    [part, rows, 200 - part, 20],
-    [0, rows + 20, 200, 180 - rows],
-  ];
-  picture.querySelectorAll('rect').forEach((rect, index) => {
-    ['x', 'y', 'width', 'height'].forEach((name, side) =>
-      rect.setAttribute(name, String(Math.max(0, places[index][side]))),
-    );
+  const [full, more = full] = String(picture.getAttribute('data-dots')).split(' ').map(Number);
+  const dots = [...Array(100).keys()].map((place) => {
+    const dot = document.createElementNS('http://www.w3.org/2000/svg', 'circle');
+    dot.setAttribute('class', place < full ? 'on' : place < more ? 'more' : 'off');
+    dot.setAttribute('cx', String(10 + 20 * (place % 10)));
+    dot.setAttribute('cy', String(10 + 20 * Math.floor(place / 10)));
+    dot.setAttribute('r', place < full ? '7' : '6');
+    return dot;
   });
+  picture.replaceChildren(...dots);
 }
 
 /** @param {ParentNode} root @param {Record<string, unknown>} texts */

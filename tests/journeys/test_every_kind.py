@@ -275,7 +275,8 @@ def test_the_sample_throw_is_not_of_the_respondents_own_answer(chromium, link):
         guest = visit(chromium)
         start(guest, link)
         answer_screens(guest, smoked)
-        card = guest.page.locator('section[aria-labelledby="throw"]').inner_text()
+        guest.page.get_by_text("Try it with someone else’s answer").click()
+        card = guest.page.locator("#main details[open]").inner_text()
         assert "Say someone else answers question\xa01 with “Yes”." in card
         guest.context.close()
 

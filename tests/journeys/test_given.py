@@ -247,9 +247,8 @@ def answer_at_a_browser(guest):
     page = guest.page
     page.get_by_role("button", name="Start").wait_for()
     promise = page.locator("#promise").inner_text().replace("\xa0", " ")
-    assert promise.startswith(
-        "Your answers to questions 2 and 3 are not randomised: the research team"
-    )
+    assert promise.startswith("The research team can read your answers to questions 2 and 3.")
+    assert "This does not cover questions 2 and 3." in text_of(page, ".promise figcaption")
     page.locator("summary", has_text="Who could learn my real answer?").press("Enter")
     # the worst comes first
     assert "They could learn all of your answers" in text_of(page, ".label tbody >> nth=0")
@@ -260,7 +259,7 @@ def answer_at_a_browser(guest):
     page.get_by_role("button", name="Start").press("Enter")
     guest.choose("Yes")
     guest.go_on()
-    page.get_by_text("Not randomised: we can read this answer").wait_for()
+    page.get_by_text("Not randomised: the research team can read this answer").wait_for()
     page.locator("#typed-earned").press_sequentially(str(3 * EARNED))
     page.keyboard.press("Enter")
     said = page.get_by_role("alert").inner_text()
@@ -276,14 +275,14 @@ def answer_at_a_browser(guest):
     page.locator("#typed-earned").fill(str(EARNED))
     page.keyboard.press("Enter")
     page.get_by_text("Question 3 of 3").wait_for()
-    page.get_by_text("Not randomised: we can read this answer").wait_for()
+    page.get_by_text("Not randomised: the research team can read this answer").wait_for()
     page.keyboard.press("Shift+Tab")
     guest.choose("South")
     guest.go_on()
     page.get_by_role("heading", name="Ready to send").wait_for()
-    assert (
-        "Questions 2 and 3: your real answers are sent. The research team can read them."
-        in text_of(page, "main")
+    assert text_of(page, ".reads").startswith(
+        "Questions 2 and 3 are not randomised: your real answers are sent. "
+        "The research team can read them."
     )
     page.route("**/reports", lambda route: route.abort())
     page.get_by_role("button", name="Send these answers").click()
@@ -302,6 +301,7 @@ def answer_at_a_browser(guest):
     guest.complaints.clear()  # the request that was cut off
     page.get_by_role("button", name="Try again").click()
     page.get_by_role("heading", name="Sent. Thank you.").wait_for()
+    page.get_by_text("Details").click()
     sent = text_of(page, "main")
     assert f"{EARNED} øre" in sent
     assert "Questions 2 and 3: no limit on what they reveal (ε = ∞)" in sent

@@ -40,9 +40,10 @@ def test_one_value_leaves_for_all_of_them_and_the_page_says_what_it_is(chromium,
     assert said(guest.page) == (4, 6)
     texts = drawn(guest.page)
     assert {"Have you smoked?", "Every day?", "Have you drunk?"} <= set(texts)
+    guest.page.get_by_text("Try it with someone else’s answer").click()
     sample = guest.page.locator('[data-put="drawn"]').inner_text()
     assert " · " in sample
-    card = " ".join(guest.page.locator('section[aria-labelledby="throw"]').inner_text().split())
+    card = " ".join(guest.page.locator("#main details[open]").inner_text().split())
     assert "Say someone else answers questions 1, 2, and 3 with “" in card
     guest.page.get_by_role("button", name="Randomise again").click()
     message = guest.send()

@@ -5,6 +5,7 @@ messages that wait.
 import hashlib
 import json
 import math
+import re
 
 import pytest
 
@@ -101,6 +102,15 @@ def wait_until(guest, condition):
 # What was sent, and the receipt
 
 
+def of_others(channel, chosen, kept):
+    """Return how many of 100 would send it too with another answer; of the same, how many not."""
+    if channel["kind"] == "table":
+        row, other = channel["weights"][chosen], channel["weights"][1 - chosen]
+        return round(100 * (other[chosen] / sum(other) if kept else 1 - row[chosen] / sum(row)))
+    own, others = channel["keep"] / 2**32, channel["choices"] - 1
+    return round(100 * ((channel["size"] - own) / others if kept else 1 - own))
+
+
 def test_what_was_chosen_stands_beside_what_was_sent(guest, link, plan):
     message = answer(guest, link)
     pairs = guest.page.locator(".pair")
@@ -113,8 +123,12 @@ def test_what_was_chosen_stands_beside_what_was_sent(guest, link, plan):
         ]
         goes = pairs.nth(i).locator(".goes")
         assert goes.locator("b").inner_text() == "\n".join(sent)
-        assert ("turned" in goes.get_attribute("class")) == (CHOICES[i] not in sent)
-    guest.page.get_by_text("Show the response itself").click()
+        kept = CHOICES[i] in sent
+        assert ("turned" in goes.get_attribute("class")) != kept
+        fate = guest.page.locator(".fate").nth(i).inner_text()
+        count = of_others(question["channel"], question["choices"].index(CHOICES[i]), kept)
+        assert str(count) in fate.replace("100 people", "").split()
+    guest.page.get_by_text("Details").click()
     # which would find the row again
     shown = {part: said for part, said in message.items() if part != "report_id"}
     assert json.loads(guest.page.locator("pre").inner_text()) == shown
@@ -188,7 +202,7 @@ def test_questions_of_every_kind_are_shown_as_chosen_and_as_sent(chromium, site,
     }
     assert chosen == CHOSEN
     fates = [item.locator(".fate").inner_text() for item in items]
-    assert all("andomised" in fate for fate in fates)
+    assert all(re.search("andomised|100 people|People with other", fate) for fate in fates)
     assert "{" not in guest.page.locator("main").inner_text().replace(
         guest.page.locator("pre").inner_text(), ""
     )
@@ -247,11 +261,14 @@ def test_answering_twice_is_warned_of_on_this_device_with_what_it_costs(guest, l
     visit_form(guest, link)
     note = guest.page.locator("#before .note")
     note.wait_for()
-    text = note.inner_text()
+    text = note.inner_text().replace("\xa0", " ")
     assert "This device has answered these questions before" in text
     assert "counted as a second person" in text
     assert "Its key is still here" in text
-    assert "At most" in text
+    was, becomes = re.search(
+        r"is right at most (\d+) times in 100\. After this one it is at most ([\d.]+)", text
+    ).groups()
+    assert 50 < int(was) < float(becomes) <= 100
 
 
 def test_a_note_is_kept_only_if_asked_for_and_a_key_as_the_plan_says_with_its_risk_first(
@@ -285,7 +302,7 @@ def test_where_draws_are_fresh_no_key_stays_and_nothing_is_said_of_one(guest, si
     said = " ".join(guest.page.locator("main").inner_text().split())
     assert "later round" not in said
     # what can be concluded stands there all the same, with no note: e²/(1 + e²) is .881
-    assert "facts about you is right at most 89 times in 100" in said
+    assert "From all that you send: at most 89 in 100 right" in said
     assert "The list is empty" in statement(guest, site)
 
 
@@ -334,7 +351,7 @@ def test_a_receipt_is_in_the_statement_only_if_it_is_put_there(guest, site, link
     answer(guest, link)
     receipt = guest.page.locator("output").inner_text()
     assert receipt not in json.dumps(kept(guest))
-    guest.page.get_by_role("button", name="Put the receipt in it").click()
+    guest.page.get_by_role("button", name="Add the receipt to the note").click()
     assert receipt in statement(guest, site)
     with guest.context.expect_page() as opened:
         guest.page.get_by_role("button", name="Look it up").click()
@@ -460,7 +477,7 @@ def test_two_tabs_that_keep_a_key_keep_the_same(guest, link, plan):
 
 def begin(guest, link, tick):
     visit_form(guest, link)
-    box = guest.page.get_by_label("Let me stop and go on later on this device")
+    box = guest.page.get_by_label("Save my progress on this device")
     box.wait_for()
     assert not box.is_checked()
     if tick:
@@ -515,7 +532,7 @@ def test_kept_answers_expire(guest, link):
              localStorage.setItem(name, JSON.stringify({ ...JSON.parse(text), until: '2026-01-01T00:00:00.000Z' }))"""
     )
     guest.page.reload()
-    guest.page.get_by_label("Let me stop and go on later on this device").wait_for()
+    guest.page.get_by_label("Save my progress on this device").wait_for()
     assert kept(guest) == {}
 
 
@@ -694,7 +711,7 @@ def test_where_storage_is_forbidden_the_form_works_and_says_that_nothing_stays(
     message = answer(guest, link)
     assert message["answers"] == guest.drawn(plan, *INDICES)
     assert "No key is kept on this device" in guest.page.locator("main").inner_text()
-    assert guest.page.get_by_label("Let me stop").count() == 0
+    assert guest.page.get_by_label("Save my progress").count() == 0
     assert "This browser stores no data for this site" in statement(guest, site)
     assert guest.complaints == []
 
@@ -705,7 +722,7 @@ def test_where_storage_is_forbidden_the_form_works_and_says_that_nothing_stays(
 def test_axe_finds_nothing_on_the_pages_of_afterwards(chromium, site, link):
     guest = visit(chromium, bypass_csp=True)
     answer(guest, link)
-    guest.page.get_by_role("button", name="Put the receipt in it").click()
+    guest.page.get_by_role("button", name="Add the receipt to the note").click()
     for fold in guest.page.locator("summary").all():
         fold.click()
     found = complaints(guest.page)
@@ -729,7 +746,7 @@ def test_axe_finds_nothing_on_the_pages_of_afterwards(chromium, site, link):
 def test_a_narrow_phone_needs_no_sideways_scrolling(chromium, site, link):
     guest = visit(chromium, {"width": 320, "height": 640})
     answer(guest, link)
-    guest.page.get_by_role("button", name="Put the receipt in it").click()
+    guest.page.get_by_role("button", name="Add the receipt to the note").click()
     fits = "document.documentElement.scrollWidth <= innerWidth"
     found = [guest.page.evaluate(fits)]
     statement(guest, site)

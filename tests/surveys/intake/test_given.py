@@ -144,4 +144,4 @@ def test_a_form_that_changes_nothing_by_chance_claims_no_check_of_odds(client, d
         "which are yours",
     ):
         assert words not in page
-    assert "it reveals itself to anyone" in page
+    assert "Anyone who can read it knows it." in page

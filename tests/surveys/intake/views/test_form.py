@@ -187,14 +187,14 @@ def test_a_picture_that_is_not_there_is_not_found(client, db):
 
 
 def test_the_minutes_are_those_of_all_that_is_to_be_read(client, db):
-    """640 words of ours, 40 about each question, and the study's own, 200 a minute; and 5 seconds
+    """300 words of ours, 40 about each question, and the study's own, 200 a minute; and 5 seconds
     an answer.
     """
     study = design.draft_study(study=STUDY, questions=QUESTIONS)
     plan = design.open_study(why="A test.", study_id=study.pk, who="ada", now=NOW)
-    assert "3 questions, about 5 minutes." in client.get("/s/exam-honesty/").content.decode()
+    assert "3 questions, about 3 minutes." in client.get("/s/exam-honesty/").content.decode()
     assert pages.words("Have you copied? 你抽过烟吗") == 3 + 5 / 2
     long = {"text": "word " * 400}
     questions = [msgspec.structs.replace(each, **long) for each in plan.content.questions]
     content = msgspec.structs.replace(plan.content, questions=questions)
-    assert pages.minutes(content, 3) == 5 + 6
+    assert pages.minutes(content, 3) == 3 + 6

@@ -9,9 +9,11 @@ import gettext
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from io import BytesIO
 
 from babel import Locale, UnknownLocaleError
 from babel.messages.catalog import Catalog, Message
+from babel.messages.pofile import PoFileError, read_po
 
 Key = tuple[str | None, str]
 PLACEHOLDER = re.compile(r"%\(\w+\)[a-z]|\{\w+\}")
@@ -20,6 +22,14 @@ LINK = re.compile(r"(?i)://|\bwww\.|\b(javascript|mailto|data):")
 # ends a text or an attribute, is a format by itself, or turns the direction of what follows
 ALIEN = re.compile('[<>&"%\\x00-\\x09\\x0b-\\x1f\u202a-\u202e\u2066-\u2069]')
 MOST = 200  # up to which number plural forms are compared
+
+
+def read(po: bytes) -> Catalog:
+    """Read a catalogue, or raise a ValueError that says what is wrong with the file."""
+    try:
+        return read_po(BytesIO(po), abort_invalid=True)
+    except PoFileError as error:
+        raise ValueError(str(error)) from error
 
 
 def forms(text: str | tuple[str, ...] | list[str] | None) -> list[str]:
@@ -64,7 +74,7 @@ def _wrong_plurals(catalogue: Catalog, tag: str) -> str:
     many = catalogue.num_plurals
     try:
         chosen = list(map(plural_of(catalogue), range(MOST + 1)))
-    except ValueError as error:
+    except (ValueError, ZeroDivisionError) as error:
         return f"its Plural-Forms cannot be read ({error})"
     if max(chosen) >= many:
         return f"its Plural-Forms has {many} forms, and chooses form {max(chosen)}"

@@ -1,24 +1,33 @@
 """The languages of the form. They are free of the site's: a study is asked in any language of which
 the words of the form are there, whole.
 
-These words are a catalogue of each language, locale/form/<tag>.po, with English sentences as its
-sources; what is compiled of it is found by Django like any other. A tag of BCP 47 without a
-catalogue of its own is served from that of its base: pt-br from pt. A script is never left out:
-zh-hant is not served from zh-hans, nor sr-latn from sr.
+These words are a catalogue of each language, with English sentences as its sources: those that come
+with the site, locale/form/<tag>.po, which Django finds like any other; and those that an admin
+installed, which are in the database. A tag of BCP 47 without a catalogue of its own is served from
+that of its base: pt-br from pt. A script is never left out: zh-hant is not served from zh-hans, nor
+sr-latn from sr.
 """
 
 import contextlib
 import functools
+import gettext
+import hashlib
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from babel import Locale, UnknownLocaleError
+from babel.messages.mofile import write_mo
+from django.apps import apps
 from django.conf import settings
 from django.conf.locale import LANG_INFO
 from django.utils import translation
-from django.utils.translation import pgettext
+from django.utils.translation import gettext as _, ngettext, pgettext, to_locale, trans_real
+
+from surveys import catalogues
+from surveys.catalogues import MOST
 
 SOURCE = "en"  # of which the sentences are the sources
 FOLDER: Path = settings.BASE_DIR / "locale" / "form"
@@ -28,18 +37,38 @@ TAG = re.compile(
 )
 
 
+class Words(NamedTuple):
+    """A catalogue: what it is in, the SHA-256 of its file, and whether it came with the site."""
+
+    tag: str
+    sha256: str
+    is_ours: bool
+
+
 @functools.cache
-def catalogues() -> tuple[str, ...]:
-    """Return the tags of the catalogues that are there, in order."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.po")))
+def ours() -> dict[str, Words]:
+    """Return the catalogues that come with the site, by their tags."""
+    found = ((path.stem, path.read_bytes()) for path in sorted(FOLDER.glob("*.po")))
+    return {tag: Words(tag, hashlib.sha256(po).hexdigest(), is_ours=True) for tag, po in found}
 
 
-def catalogue_of(tag: str) -> str | None:
-    """Return the tag of the catalogue that serves a language, None if none does."""
-    if not TAG.fullmatch(tag):
-        return None
-    known = catalogues()
-    return next((each for each in _bases(tag) if each in known), None)
+def installed() -> Any:
+    """Return the catalogues that an admin installed: of each language, the newest counts."""
+    return apps.get_model("design", "Catalogue").objects.filter(is_ours=False).order_by("pk")
+
+
+def words_in(tag: str) -> Words | None:
+    """Return a language's own catalogue, the newest; None if there is none."""
+    if tag in ours():
+        return ours()[tag]
+    sha256 = installed().filter(tag=tag).values_list("sha256", flat=True).last()
+    return Words(tag, sha256, is_ours=False) if sha256 else None
+
+
+def words_of(tag: str) -> Words | None:
+    """Return the catalogue that serves a language, None if none does."""
+    bases = _bases(tag) if TAG.fullmatch(tag) else ()
+    return next(filter(None, map(words_in, bases)), None)
 
 
 def _bases(tag: str) -> Iterator[str]:
@@ -54,6 +83,26 @@ def _bases(tag: str) -> Iterator[str]:
         yield from _bases(base)
 
 
+def problem(tag: str) -> str:
+    """Return why a study cannot be asked in a language, "" if it can."""
+    if not TAG.fullmatch(tag):
+        return _("“%(tag)s” is not a language tag, such as pt-br.") % {"tag": tag}
+    if words_of(tag) is None:
+        text = _(
+            "The form has no words in “%(tag)s” yet. A site admin can install them: "
+            "manage.py install_language FILE."
+        )
+        return text % {"tag": tag}
+    return ""
+
+
+def choices(*more: str) -> list[tuple[str, str]]:
+    """Return the languages to choose from, and more of them, each with its own name."""
+    known = {*ours(), *installed().values_list("tag", flat=True), *more}
+    named = [(tag, name(tag)) for tag in known]
+    return sorted(named, key=lambda pair: pair[1].casefold())
+
+
 def name(tag: str) -> str:
     """Return what a language is called in its own words."""
     own = LANG_INFO.get(tag, {}).get("name_local")
@@ -62,46 +111,75 @@ def name(tag: str) -> str:
     return own[:1].upper() + own[1:] if own else tag
 
 
+def english_name(tag: str) -> str:
+    with contextlib.suppress(UnknownLocaleError, ValueError):
+        return LANG_INFO.get(tag, {}).get("name") or Locale.parse(tag, sep="-").english_name or tag
+    return tag
+
+
+def direction(tag: str) -> str:
+    """Return in which direction a language is written."""
+    with contextlib.suppress(UnknownLocaleError, ValueError):
+        return Locale.parse(tag, sep="-").text_direction
+    return "ltr"
+
+
 @contextlib.contextmanager
 def speaking(tag: str) -> Iterator[None]:
     """Say what is said here in a language of the form."""
-    with translation.override(catalogue_of(tag) or SOURCE):
+    words = words_of(tag) or ours()[SOURCE]
+    with translation.override(words.tag if words.is_ours else _prepared(words)):
         yield
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What every form says in one language, and what becomes part of a Plan."""
-
-    decline: str
-    not_asked: str  # which nobody chooses: it stands for who was not asked
-    does_not_apply: str
-    only_if: str
-    either: str  # between answers
-    usual: dict[str, list[str]]  # choices that need not be written, by kind
+@functools.cache
+def _prepared(words: Words) -> str:
+    """Let Django know a catalogue that was installed; return the language that it has it as."""
+    name = f"{words.tag}-x-{words.sha256[:8]}"
+    trans_real.translation(name).merge(_compiled(words))
+    return name
 
 
-def said_in(tag: str) -> Said:
+@functools.cache
+def _compiled(words: Words) -> gettext.GNUTranslations:
+    if words.is_ours:
+        path = FOLDER / to_locale(words.tag) / "LC_MESSAGES" / "django.mo"
+        return gettext.GNUTranslations(BytesIO(path.read_bytes()))
+    catalogue, file = catalogues.read(content_of(words)), BytesIO()
+    write_mo(file, catalogue)
+    file.seek(0)
+    made = gettext.GNUTranslations(file)
+    made.plural = catalogues.plural_of(catalogue)  # type: ignore[attr-defined]
+    return made
+
+
+def content_of(words: Words) -> bytes:
+    """Return a catalogue's file."""
+    if words.is_ours:
+        return (FOLDER / f"{words.tag}.po").read_bytes()
+    return bytes(installed().get(tag=words.tag, sha256=words.sha256).content)
+
+
+def misread(tag: str) -> str:
+    """Return the first sentence of a catalogue that Django would not say as it says it: another
+    catalogue has the same sentence, in other words. Nothing if there is none.
+    """
+    words = words_in(tag) or ours()[SOURCE]
+    told = catalogues.messages(catalogues.read(content_of(words)))
     with speaking(tag):
-        return Said(
-            # Translators: these are choices that a question offers.
-            decline=pgettext("answer", "Prefer not to say"),
-            not_asked=pgettext("answer", "Not asked"),
-            does_not_apply=pgettext("answer", "Does not apply"),
-            only_if=pgettext(
-                "above a question",
-                "Only if you answered %(answers)s to “%(question)s”. If not, choose “Does not "
-                "apply”.",
-            ),
-            either=pgettext("between answers", " or "),
-            usual={
-                "yes_no": [pgettext("answer", "No"), pgettext("answer", "Yes")],
-                "likert": [
-                    pgettext("answer", "Strongly disagree"),
-                    pgettext("answer", "Disagree"),
-                    pgettext("answer", "Neither"),
-                    pgettext("answer", "Agree"),
-                    pgettext("answer", "Strongly agree"),
-                ],
-            },
-        )
+        for (context, sentence), message in told.items():
+            said = pgettext(context, sentence) if context else _(sentence)
+            if message.pluralizable:
+                said = ngettext(message.id[0], message.id[1], 1)
+            if said not in catalogues.forms(message.string):
+                return sentence
+    return ""
+
+
+def samples(tag: str) -> list[int]:
+    """Return, for each plural form of a language, the first number that is said in it."""
+    plural: Callable[[int], int] = _compiled(words_of(tag) or ours()[SOURCE]).plural  # type: ignore[attr-defined]
+    first: dict[int, int] = {}
+    for number in (*range(MOST + 1), 10**6):
+        first.setdefault(plural(number), number)
+    return sorted(first.values())

@@ -81,6 +81,7 @@ PUBLIC = {  # modules that are open as well
     "surveys.design.texts",
     "surveys.design.waves",
     "surveys.design.wording",
+    "surveys.design.words",
     "surveys.intake.digest_keys",
     "surveys.people.access",
     "surveys.invited.keys",

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 
 from babel.messages.catalog import Catalog, Message
@@ -30,7 +31,7 @@ FORM = (
     "surveys/invited/letters.py",
     "templates/results/poster.html",
     "surveys/results/invitations.py",
-    "surveys/languages.py",
+    "surveys/form_words.py",
 )
 SHARED = ("surveys/design/days.py",)
 LEFT_OUT = (".venv", "node_modules", "var", "tests", *FORM)
@@ -47,8 +48,7 @@ def compiled(path: Path) -> Path:
 
 
 def read(path: Path) -> Catalog:
-    with path.open("rb") as file:
-        return read_po(file)
+    return read_po(BytesIO(path.read_bytes()))
 
 
 def gather(house: Path = HOUSE) -> None:

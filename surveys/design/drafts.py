@@ -16,9 +16,10 @@ from django.db import transaction
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
+from surveys import languages
 from surveys.design import blocks, changes, combinations, revisions, selectors, sharing, terms
 from surveys.design.locks import lock_draft
-from surveys.design.models import Language, Question, Study, Translation
+from surveys.design.models import Question, Study, Translation
 from surveys.design.refusals import Refused
 from surveys.messages import message
 from surveys.plan.records import ONE_ANSWER
@@ -419,8 +420,10 @@ def save_translation(
 ) -> Translation:
     """Keep a draft's texts in another language, whole or not: only a launch asks for all."""
     with editing(study_id=study_id, who=who, now=now) as study:
-        if language not in Language.values or language == study.language:
+        if language == study.language:
             raise Refused(_("These texts are the study’s own. Nothing was changed."))
+        if problem := languages.problem(language):
+            raise Refused(problem)
         translation, _is_new = Translation.objects.update_or_create(
             study=study, language=language, defaults={"content": content}
         )

@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.utils.translation import get_language, gettext_lazy
 
 from dpengine.privacy import LARGEST_EPSILON
+from surveys import languages
 from surveys.design import days, questions, terms
 from surveys.ledger.models import Budget, EpsilonField
 from surveys.plan import content as plans
@@ -108,13 +109,6 @@ class FollowUps(models.TextChoices):
     SKIP = "skip", gettext_lazy("only whom it concerns; messages then wait for a set time")
 
 
-class Language(models.TextChoices):
-    """What a study can be asked in. The names are each language's own."""
-
-    ENGLISH = "en", "English"
-    CHINESE = "zh-hans", "简体中文"
-
-
 class SiteLimits(models.Model):
     """What every new study of the site must keep to: one row, whose changes the ledger keeps."""
 
@@ -150,6 +144,27 @@ class Picture(models.Model):
 
     def __str__(self) -> str:
         return self.sha256[:12]
+
+
+class Catalogue(models.Model):
+    """The words of the form in one language, as a file: every one that this site has had. None is
+    changed or deleted.
+    """
+
+    tag = models.CharField(max_length=languages.MAX_TAG)
+    sha256 = models.CharField(max_length=64)
+    content = models.BinaryField()
+    is_ours = models.BooleanField(help_text="It came with the site; else an admin installed it.")
+    day = models.DateField(help_text="Since when this site has it, in UTC.")
+
+    class Meta:
+        ordering = ("tag", "-pk")
+        constraints = (
+            models.UniqueConstraint(fields=("tag", "sha256"), name="one_catalogue_of_each_hash"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.tag} {self.sha256[:12]}"
 
 
 class Panel(models.Model):
@@ -216,9 +231,8 @@ class Study(models.Model):
     )
     contact = models.EmailField(help_text=gettext_lazy("Who answers questions about the study."))
     language = models.CharField(
-        max_length=10,
-        choices=Language,
-        default=Language.ENGLISH,
+        max_length=languages.MAX_TAG,
+        default=languages.SOURCE,
         help_text=gettext_lazy("What these texts are written in."),
     )
     layout = models.CharField(max_length=10, choices=Layout, default=Layout.SCREENS)
@@ -652,7 +666,7 @@ class Translation(models.Model):
     """A draft's texts in another language: its own, and those of its questions by name."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="translations")
-    language = models.CharField(max_length=10, choices=Language)
+    language = models.CharField(max_length=languages.MAX_TAG)
     content = models.JSONField(default=dict)
 
     class Meta:
@@ -664,7 +678,7 @@ class Translation(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.study} ({self.get_language_display()})"
+        return f"{self.study} ({languages.name(self.language)})"
 
 
 class DraftChange(models.Model):

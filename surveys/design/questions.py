@@ -18,7 +18,7 @@ from dpengine.local.distribution import Distribution
 from dpengine.local.one_of import OneOf
 from surveys.design import blocks
 from surveys.design.calendars import CALENDARS
-from surveys.languages import Said, said_in
+from surveys.form_words import Said, said_in
 from surveys.plan import kinds
 from surveys.plan.content import Condition, Group, Picture, PlanQuestion, QuestionTexts
 from surveys.plan.kinds import (

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _, ngettext
 from msgspec.structs import replace
 
 from dpengine.privacy import epsilon_above
+from surveys import languages
 from surveys.design import blocks, days, documents, selectors, sharing, terms, texts, waves
 from surveys.design.models import Question, SiteLimits, Study, Translation
 from surveys.design.questions import content_of, unfit
@@ -144,6 +145,8 @@ class Readiness:
         self.questions = list(self.study.questions.all())
         all_texts = self.study.translations.all()  # of its own language too, if that was changed
         self.translations = [each for each in all_texts if each.language != self.study.language]
+        tags = [self.study.language, *(each.language for each in self.translations)]
+        self.unspoken = {tag: problem for tag in tags if (problem := languages.problem(tag))}
         self.limits = limits or selectors.site_limits()
         self.of_list = list(problems_of_list(self.study, invited.strata)) if invited else []
         self.invited = _of_one_stratum(invited) if invited and self.of_list else invited
@@ -174,7 +177,8 @@ class Readiness:
         return None
 
     def _composed(self, questions: list[Question]) -> PlanContent:
-        whole = [each for each in self.translations if each.language not in self.lacking]
+        left_out = self.lacking.keys() | self.unspoken.keys()
+        whole = [each for each in self.translations if each.language not in left_out]
         return documents.compose(self.study, questions, whole, self.invited)
 
     def problems(self, now: datetime.datetime) -> list[Problem]:
@@ -193,6 +197,7 @@ class Readiness:
             for translation in self.translations
             if translation.language in self.lacking
         ]
+        found += [Problem(text, language=tag) for tag, text in self.unspoken.items()]
         return [*self.of_list, *found] or self._of_the_whole()
 
     def _of_days(self, now: datetime.datetime) -> Iterable[tuple[str, str]]:
@@ -297,7 +302,7 @@ def _incomplete(
         _("%(names)s and %(more)s more") % {"names": names, "more": more} if more > 0 else names
     )
     text = _("%(language)s is incomplete: %(missing)s.") % {
-        "language": translation.get_language_display(),
+        "language": languages.name(translation.language),
         "missing": missing,
     }
     return Problem(text, language=translation.language)

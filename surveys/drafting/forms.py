@@ -10,6 +10,7 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 
 from dpengine.privacy import plain
+from surveys import languages
 from surveys.design import blocks, selectors as design, sharing, terms
 from surveys.design.calendars import CALENDARS, Calendar
 from surveys.design.drafts import free_name
@@ -50,6 +51,17 @@ class BeginForm(forms.ModelForm):
             "With a list, each person answers once. The site does not record whose a response is."
         ),
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        chosen = self.instance.language
+        self.fields["language"].widget = forms.Select(choices=languages.choices(chosen))
+
+    def clean_language(self) -> str:
+        tag: str = self.cleaned_data["language"].lower()
+        if problem := languages.problem(tag):
+            raise ValidationError(problem)
+        return tag
 
     class Meta:
         model = Study

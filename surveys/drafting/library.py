@@ -12,9 +12,10 @@ from pathlib import Path
 import msgspec
 from django.utils.translation import gettext_lazy
 
-from surveys.design.models import Language, Study
+from surveys.design.models import Study
 from surveys.design.texts import Stored
 from surveys.drafting.drafts import QuestionDraft, QuestionTexts
+from surveys.languages import SOURCE
 
 TOPICS = {
     "health": gettext_lazy("Health and mood"),
@@ -39,7 +40,7 @@ class Template(msgspec.Struct, frozen=True):
 
     def draft(self, language: str) -> QuestionDraft:
         """Return the question, to be asked in a language."""
-        texts = dict(self.texts[language])
+        texts = dict(self.texts.get(language) or self.texts[SOURCE])
         choices, group_text = texts.pop("choices", []), texts.pop("group", "")
         texts |= {"choices": "\n".join(choices), "group_text": group_text}
         return msgspec.structs.replace(self.question, **texts)
@@ -72,7 +73,7 @@ def translations(names: Sequence[str]) -> dict[str, Stored]:
     """Return what the library says of some of its questions, in every language."""
     return {
         language: {"questions": {name: BY_NAME[name].texts[language] for name in names}}
-        for language in Language.values
+        for language in {each for name in names for each in BY_NAME[name].texts}
     }
 
 
@@ -82,7 +83,7 @@ def known(study: Study, language: str) -> Stored:
     """
     drafts = [(template, template.draft(study.language)) for template in BY_NAME.values()]
     texts = {
-        question.name: template.texts[language]
+        question.name: template.texts.get(language, {})
         for question in study.questions.all()
         for template, draft in drafts
         if (question.text, question.choices) == (draft.text, draft.choices)

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from django.utils.translation import get_language_info, gettext as _, ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from dpengine.privacy import epsilon_above
+from surveys import languages
 from surveys.design import wording
 from surveys.design.calendars import calendar_of
 from surveys.design.models import Neighbours, Unit
@@ -87,7 +88,7 @@ def study_lines(content: PlanContent) -> Lines:
 
 
 def _language_name(code: str) -> str:
-    return str(get_language_info(code)["name_local"])
+    return languages.name(code)
 
 
 def question_lines(question: PlanQuestion, content: PlanContent) -> Lines:

@@ -12,9 +12,9 @@ from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
-from django.utils.translation import get_language_info
 
 from dpengine.local.one_of import OneOf
+from surveys import languages
 from surveys.design import days, selectors as design
 from surveys.design.models import Plan
 from surveys.intake import bundles, selectors
@@ -40,12 +40,20 @@ def links(slug: str, content: PlanContent, here: str = "") -> list[dict[str, str
     return [
         {
             "code": code,
-            "name": get_language_info(code)["name_local"],
+            "name": languages.name(code),
             "address": address(slug, code, content),
             "here": code == here,
         }
-        for code in content.languages
+        for code in spoken(content)
     ]
+
+
+def spoken(content: PlanContent) -> list[str]:
+    """Return the languages that a form is shown in: those of which all words are there, the Plan's
+    own if none is.
+    """
+    whole = [tag for tag in content.languages if languages.words_of(tag)]
+    return whole or [content.language]
 
 
 def page_context(plan: Plan, language: str, now: datetime.datetime) -> dict[str, Any]:
@@ -69,6 +77,7 @@ def page_context(plan: Plan, language: str, now: datetime.datetime) -> dict[str,
         "title": spoken.title,
         "organisation": spoken.organisation,
         "language": language,
+        "dir": languages.direction(language),
         "languages": links(content.slug, content, here=language),
         "count": count,
         "changed_count": device,

@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable
 from http import HTTPStatus
 
-from django.conf import settings
 from django.http import (
     Http404,
     HttpRequest,
     HttpResponse,
     HttpResponsePermanentRedirect,
+    HttpResponseRedirect,
     JsonResponse,
 )
 from django.shortcuts import render
@@ -32,6 +32,7 @@ from surveys.intake import pages, posts, selectors
 from surveys.intake.door import Head, knock
 from surveys.intake.receipts import prefix
 from surveys.intake.reports import MAX_BODY, Refused
+from surveys.languages import choices, speaking, words_of
 from surveys.middleware import gzip_public
 
 PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif")  # no SVG: it may hold scripts
@@ -78,26 +79,30 @@ def form(request: HttpRequest, slug: str, language: str | None = None) -> HttpRe
         return _page(
             render(request, "intake/gone.html", {"why": "missing"}, status=HTTPStatus.NOT_FOUND)
         )
-    spoken = plan.content.languages
-    if language == spoken[0]:
+    spoken, whole = plan.content.languages, pages.spoken(plan.content)
+    if language == spoken[0] in whole:
         return _page(HttpResponsePermanentRedirect(pages.address(slug, language, plan.content)))
     if language is not None and language not in spoken:
         return _not_in(request, plan, language)
-    with translation.override(language or spoken[0]):
+    language = language or spoken[0]
+    if language not in whole:  # never half of one: the next that is there
+        return _page(HttpResponseRedirect(pages.address(slug, whole[0], plan.content)))
+    with speaking(language):
         now = datetime.datetime.now(datetime.UTC)
-        words = pages.page_context(plan, language or spoken[0], now)
+        words = pages.page_context(plan, language, now)
         page = render(request, "intake/form.html", {"study": words})
         page.content = INDENT.sub(b"\n", page.content)
-        return _page(page)
+        return _page(page, language)
 
 
 def _not_in(request: HttpRequest, plan: Plan, language: str) -> HttpResponse:
     """Say that a study is not asked in a language, to whoever reads it, and offer those it is
-    asked in. An earlier wave may have been, and its links are out; of a language that the site
-    does not speak there never were any.
+    asked in. An earlier wave may have been, and its links are out; of a language without words
+    there never were any.
     """
-    is_spoken = language in dict(settings.LANGUAGES)
-    with translation.override(language if is_spoken else plan.content.language):
+    is_spoken = words_of(language) is not None
+    shown = language if is_spoken else pages.spoken(plan.content)[0]
+    with speaking(shown):
         gone = {
             "why": "language",
             "title": plan.content.title,
@@ -105,14 +110,14 @@ def _not_in(request: HttpRequest, plan: Plan, language: str) -> HttpResponse:
             "languages": pages.links(plan.study.slug, plan.content),
         }
         status = HTTPStatus.OK if is_spoken else HTTPStatus.NOT_FOUND
-        return _page(render(request, "intake/gone.html", gone, status=status))
+        return _page(render(request, "intake/gone.html", gone, status=status), shown)
 
 
-def _page(response: HttpResponse) -> HttpResponse:
+def _page(response: HttpResponse, language: str = "") -> HttpResponse:
     """Finish a page of the form: never old, in the language it was written in, and silent about
     where it was.
     """
-    response["Content-Language"] = translation.get_language() or ""
+    response["Content-Language"] = language or translation.get_language() or ""
     response["Referrer-Policy"] = "no-referrer"
     response["Cache-Control"] = "no-cache"
     return response
@@ -142,11 +147,11 @@ def in_languages(
     """Serve a page in the language that its address names; without one, in the reader's."""
 
     def serve(request: HttpRequest, language: str | None = None) -> HttpResponse:
-        if language is not None and language not in dict(settings.LANGUAGES):
+        if language is not None and words_of(language) is None:
             raise Http404("no page in this language")
-        with translation.override(language or translation.get_language()):
+        with speaking(language or translation.get_language() or ""):
             response = page(request)
-            response["Content-Language"] = translation.get_language() or ""
+            response["Content-Language"] = language or translation.get_language() or ""
         response["Referrer-Policy"] = "no-referrer"
         response["Cache-Control"] = "no-store"
         return response
@@ -189,7 +194,7 @@ def _links(page: str) -> list[dict[str, str | bool]]:
     here = translation.get_language()
     return [
         {"code": code, "name": name, "address": reverse(page, args=[code]), "here": code == here}
-        for code, name in settings.LANGUAGES
+        for code, name in choices()
     ]
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
-from django.utils.translation import get_language_info, gettext as _, gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from surveys.invited import letters, lists
 from surveys.invited.lists import Found, Told
+from surveys.languages import name as language_name
 
 MOST_CARRIED = 1_500_000  # bytes of a file that a page carries
 
@@ -129,7 +130,7 @@ class LetterForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.languages, self.columns, self.today = languages, columns, today
         for code in languages:
-            name = get_language_info(code)["name_local"] if len(languages) > 1 else ""
+            name = language_name(code) if len(languages) > 1 else ""
             of = f" ({name})" if name else ""
             self.fields[f"subject_{code}"] = forms.CharField(
                 label=_("Subject") + of, max_length=letters.MAX_SUBJECT

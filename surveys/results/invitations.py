@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import get_language_info, gettext as _, gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
+from surveys import languages
 from surveys.addresses import form_address
 from surveys.charts.codes import QrCode
 from surveys.design.models import Plan
@@ -108,7 +109,7 @@ def form_links(request: HttpRequest, plan: Plan) -> list[FormLink]:
     return [
         FormLink(
             code=code,
-            name=get_language_info(code)["name_local"],
+            name=languages.name(code),
             address=form_address(
                 request, reverse("form", args=[slug] if code == own else [slug, code])
             )

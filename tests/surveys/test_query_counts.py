@@ -70,7 +70,7 @@ LISTS = {
     "releases": "/api/v1/studies/study-0/releases",
 }
 MAX_OF_DRAFT = (
-    13  # with the session, the user and the rights that every page asks for; its revision
+    14  # with the session, the user and the rights that every page asks for; its revision
 )
 
 

@@ -1086,7 +1086,7 @@ class Driver:
         form = self._to(page, self.at("build/languages/"))
         if form is None:
             return
-        page = self.researcher.send(form, form.buttons[0])
+        page = self.researcher.send(form, form.buttons[0], language="zh-hans")
         form = self.form_with(page, "title")
         assert form is not None, f"{page.address}: no form takes the texts of a language"
         typed = {

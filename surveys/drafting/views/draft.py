@@ -12,11 +12,11 @@ from csp.decorators import csp_replace
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from surveys import languages
 from surveys.design import blocks, revisions, waves
 from surveys.design.drafts import (
     delete_question,
@@ -27,7 +27,7 @@ from surveys.design.drafts import (
     save_study,
 )
 from surveys.design.merging import merge
-from surveys.design.models import Language, Plan, Question, Study
+from surveys.design.models import Plan, Question, Study
 from surveys.design.questions import is_scored
 from surveys.design.readiness import Consequence, Readiness, consequence_of
 from surveys.design.refusals import Refused
@@ -100,6 +100,8 @@ def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
     problems, content = readiness.problems(author(request)["now"]), readiness.content
     texts = {problem.question: problem.text for problem in reversed(problems)}
     labels = {question.name: question.label for question in readiness.questions}
+    offered = [translation.language for translation in readiness.translations]
+    known = {study.language, *offered}
     items = [
         Item(
             question=question,
@@ -128,8 +130,9 @@ def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
         "loss": Consequence(loss=content.loss) if content else None,
         "asked": max((len(each) for each in content.drawn_sets), default=0) if content else 0,
         "outlook": content and planning.outlook(content, study.expected, lists.listed(study)),
-        "languages": [pair for pair in Language.choices if pair[0] != study.language],
-        "offered": {translation.language for translation in readiness.translations},
+        "language": languages.name(study.language),
+        "offered": [(each, languages.name(each)) for each in offered],
+        "languages": [pair for pair in languages.choices() if pair[0] not in known],
         "incomplete": {problem.language for problem in problems},
         "deleted": request.session.get(f"deleted:{study.slug}"),
         "imported": request.session.pop(f"imported:{study.slug}", None),
@@ -290,7 +293,7 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
     language = wanted if wanted in content.languages else content.language
     document = plans.canonical(content)
     draft = Plan(study=study, wave=study.wave, document=document, opened_on=today())
-    with translation.override(language):
+    with languages.speaking(language):
         form = page_context(draft, language, datetime.datetime.now(datetime.UTC))
         for spoken in form["languages"]:
             spoken["address"] = f"?in={spoken['code']}"

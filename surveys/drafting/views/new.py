@@ -15,8 +15,9 @@ from django.urls import reverse
 from django.utils.translation import get_language, gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
+from surveys import languages
 from surveys.design.drafts import new_draft, save_study, save_translation
-from surveys.design.models import Language, Study
+from surveys.design.models import Study
 from surveys.design.refusals import Refused
 from surveys.design.sharing import USUAL_EXPECTED
 from surveys.drafting import drafts, library
@@ -153,7 +154,7 @@ def _show(request: HttpRequest, *, way: str, status: int = 200, **forms: Any) ->
 def _language() -> str:
     """Return the reader's own language, if a study can be asked in it."""
     present = get_language() or ""
-    return present if present in Language.values else str(Language.ENGLISH)
+    return present if languages.words_of(present) else languages.SOURCE
 
 
 def _imported(request: HttpRequest, study: Study, form: ImportForm) -> HttpResponse:

@@ -8,10 +8,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from surveys import languages
 from surveys.design import revisions, texts as design_texts
 from surveys.design.drafts import drop_translation, save_translation
 from surveys.design.merging import if_deleted, merge_texts
-from surveys.design.models import Language, Study
+from surveys.design.models import Study
 from surveys.design.refusals import Refused
 from surveys.design.revisions import Overtaken, Since
 from surveys.drafting import library
@@ -64,7 +65,7 @@ def _show(request: HttpRequest, study: Study, language: str, **typed: Any) -> Ht
         "revision": revision,
         "study": study,
         "code": language,
-        "language": Language(language).label,
+        "language": languages.name(language),
         "parts": parts,
         "lacking": [part for part in parts if part.is_missing],
         "is_kept": stored is not None,
@@ -82,7 +83,7 @@ def _save(request: HttpRequest, study: Study, since: Since, language: str) -> di
     now, save = study.translations.filter(language=language).first(), since.last(language)
     was = since.before.get(language)
     if now is None and was is not None:
-        merged = if_deleted(request.POST, str(Language(language).label), save)
+        merged = if_deleted(request.POST, languages.name(language), save)
         if merged.is_dropped:
             return {}
     else:
@@ -159,6 +160,6 @@ def drop(request: HttpRequest, study: Study, language: str) -> HttpResponse:
 
 
 def _other_language(study: Study, code: str) -> str:
-    if code not in Language.values or code == study.language:
+    if languages.problem(code) or code == study.language:
         raise Http404("no such language of this study")
     return code

@@ -4,36 +4,31 @@ was meant.
 
 import re
 from difflib import get_close_matches
+from functools import lru_cache
 
+from django.conf.locale import LANG_INFO
 from django.utils.translation import gettext as _
 
+from surveys import languages
 from surveys.drafting.xlsform.markup import plain
 from surveys.drafting.xlsform.workbooks import Row
 
+# What languages are called, in English and in their own words; and as some files have them.
 LANGUAGES = {
-    "en": "en",
+    info[key].lower(): tag
+    for tag, info in LANG_INFO.items()
+    for key in ("name", "name_local")
+    if key in info
+} | {
     "eng": "en",
-    "english": "en",
     "zh": "zh-hans",
-    "zh-hans": "zh-hans",
     "zh-cn": "zh-hans",
     "chinese": "zh-hans",
     "中文": "zh-hans",
-    "简体中文": "zh-hans",
+    "zh-tw": "zh-hant",
+    "zh-hk": "zh-hant",
 }
-TRADITIONAL = {
-    "traditional",
-    "hant",
-    "zh-hant",
-    "zh-tw",
-    "zh-hk",
-    "tw",
-    "hk",
-    "繁體",
-    "繁体",
-    "繁體中文",
-    "繁体中文",
-}
+TRADITIONAL = {"traditional", "hant", "tw", "hk", "繁體", "繁体", "繁體中文", "繁体中文"}
 TRANSLATED = {
     "label",
     "hint",
@@ -201,15 +196,30 @@ def stem(head: str) -> str:
     return "::".join(parts[:2] if parts[0] == "rr" else parts[:1])
 
 
+@lru_cache(maxsize=1000)  # of one file (reader.py)
 def code_of(name: str) -> str:
-    """Return our code of a language that a column names: “English (en)”, “Chinese (zh)”, “中文”."""
+    """Return the tag of a language that a column names: “English (en)”, “Chinese (zh)”, “中文”;
+    nothing if the form has no words in it.
+    """
+    tag = tag_of(name)
+    return tag if languages.words_of(tag) else ""
+
+
+def tag_of(name: str) -> str:
+    """Return the tag of what a column names, as it stands where it is none."""
     lower = name.strip().lower()
     inside = re.search(r"[(\uff08]([^)\uff09]+)[)\uff09]\s*$", lower)
     words = [inside[1].strip()] if inside else []
     words += [lower, re.split(r"[(\uff08]", lower)[0].strip()]
     if TRADITIONAL & {part for word in words for part in (word, *word.split())}:
-        return ""
-    return next((LANGUAGES[word] for word in words if word in LANGUAGES), "")
+        return "zh-hant"
+    named = (LANGUAGES.get(word) or (languages.TAG.fullmatch(word) and word) for word in words)
+    return next(filter(None, named), lower)
+
+
+def no_words_in(name: str) -> str:
+    """Return why a language is left out."""
+    return _("Left out. %(problem)s") % {"problem": languages.problem(tag_of(name))}
 
 
 def texts_of(row: Row, column: str, language: str) -> dict[str, str]:
@@ -266,6 +276,6 @@ def left_out(sheet: str, head: str) -> str:
     first = stem(head)
     if first in KEPT[sheet]:
         if first in TRANSLATED and not language_in(head, "en"):
-            return _("Left out: questions can be asked in English and Simplified Chinese.")
+            return no_words_in(head.removeprefix(first).removeprefix("::"))
         return ""
     return _("Left out: the form has nothing like it.")

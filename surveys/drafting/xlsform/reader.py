@@ -14,11 +14,21 @@ from typing import IO
 import msgspec
 from django.utils.translation import gettext as _, ngettext_lazy
 
+from surveys import languages
 from surveys.design.models import FollowUps
 from surveys.design.texts import Stored
 from surveys.drafting.drafts import untaken
 from surveys.drafting.xlsform import refusals
-from surveys.drafting.xlsform.columns import NO, YES, code_of, is_used, language_in, stem
+from surveys.drafting.xlsform.columns import (
+    NO,
+    YES,
+    code_of,
+    is_used,
+    language_in,
+    no_words_in,
+    stem,
+    tag_of,
+)
 from surveys.drafting.xlsform.rows import NAME, look_at_row, read_question
 from surveys.drafting.xlsform.state import (
     Choices,
@@ -75,6 +85,7 @@ def read(upload: IO[bytes]) -> ImportedForm:
 
 
 def read_sheets(sheets: Sheets) -> ImportedForm:
+    code_of.cache_clear()  # a language may have been installed
     reading = _read_once(sheets)
     form = reading.form
     if form.problems:
@@ -240,13 +251,11 @@ def _refuse_other_languages(reading: Reading, sheets: Sheets) -> None:
     stated = _stated_language(sheets)
     is_foreign = bool(stated) and stated.lower() != "default" and not code_of(stated)
     if heads and not ours and ("label" not in heads or is_foreign):
-        text = _("Questions can be asked in English and Simplified Chinese; this form has neither.")
+        text = languages.problem(tag_of(stated or min(heads).removeprefix("label::")))
         reading.form.problems.append(remark("survey", 1, min(heads), text))
         reading.is_broken = True
     elif "label" in heads and is_foreign:
-        SheetRow(reading, "survey", 1, {}).problem(
-            "label", _("Left out: questions can be asked in English and Simplified Chinese.")
-        )
+        SheetRow(reading, "survey", 1, {}).problem("label", no_words_in(stated))
 
 
 def _read_row(row: SheetRow) -> None:

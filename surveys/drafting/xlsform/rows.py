@@ -3,13 +3,15 @@ condition; nothing unsaid.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
 from django.utils.translation import gettext as _, gettext_lazy
 
+from surveys import languages
 from surveys.design.calendars import CALENDARS
-from surveys.design.models import FollowUps, Language, Question
+from surveys.design.models import FollowUps, Question
 from surveys.drafting.drafts import QuestionDraft, QuestionTexts, untaken
 from surveys.drafting.xlsform.columns import MEANT, NO, SCORES, YES, stem
 from surveys.drafting.xlsform.expressions import (
@@ -19,7 +21,7 @@ from surveys.drafting.xlsform.expressions import (
     range_of,
 )
 from surveys.drafting.xlsform.state import Choices, Reading, SheetRow
-from surveys.languages import said_in
+from surveys.form_words import Said, said_in
 from surveys.plan.kinds import CODE, CONDITIONS, SCALE
 
 IS_YES, IS_NO = {"yes", "y", "1", "true", "是"}, {"no", "n", "0", "false", "否"}
@@ -258,8 +260,7 @@ def _read_choices(row: SheetRow, question: QuestionDraft, kind: str, rest: str) 
         question.kind = "multiple"
     elif len(own) == 2 and lower & IS_YES and lower & IS_NO:
         question.kind, question.choices = "yes_no", ""
-        usual = {code: said_in(code).usual["yes_no"][::-1] for code in Language.values}
-        _say_instead(row, choices.texts[:2], usual)
+        _say_instead(row, choices.texts[:2], lambda own: own.usual["yes_no"][::-1])
     elif is_scale and not (strange := _no_points(own, choices)):
         question.kind = "likert"
         if matrix:
@@ -370,17 +371,18 @@ def _without_decline(row: SheetRow, question: QuestionDraft, choices: Choices) -
     question.may_decline = stated in YES if stated else _folded(own[-1]) in DECLINED
     if not question.may_decline:
         return own
-    _say_instead(
-        row, choices.texts[-1:], {code: [said_in(code).decline] for code in Language.values}
-    )
+    _say_instead(row, choices.texts[-1:], lambda own: [own.decline])
     return own[:-1]
 
 
-def _say_instead(row: SheetRow, texts: list[dict[str, str]], usual: dict[str, list[str]]) -> None:
+def _say_instead(
+    row: SheetRow, texts: list[dict[str, str]], usual: Callable[[Said], list[str]]
+) -> None:
     """Say where every form's own words, in their order, stand in place of a file's."""
-    for code, words in usual.items():
+    for code in sorted({code for choice in texts for code in choice}):
+        words = usual(said_in(code))
         written = [choice[code] for choice in texts if code in choice]
-        if written and written != words:
+        if written != words:
             row.remark_once(
                 "type",
                 _("“%(found)s” is shown as “%(words)s”, as in every form."),
@@ -531,13 +533,13 @@ def _take(
         row.remark(
             "hint",
             _("Left out: its question has no label in %(language)s."),
-            language=Language(code).label,
+            language=languages.name(code),
         )
     for code in texts.keys() - {own}:
         content: QuestionTexts = {
             "text": texts[code],
             "label": labels.get(code) or short[code][:80],
-            "help": helps[code],
+            "help": helps.get(code, ""),
         }
         if choices is not None and question.choices:
             count = len(question.choices.splitlines())
@@ -568,7 +570,8 @@ def _helps(row: SheetRow, question: QuestionDraft) -> dict[str, str]:
     around = [matrix.hints] if matrix else []
     texts = [*(note.texts for note in notes), *around, row.texts("hint")]
     return {
-        code: " ".join(said[code] for said in texts if said.get(code)) for code in Language.values
+        code: " ".join(said[code] for said in texts if said.get(code))
+        for code in {row.reading.language, *(code for said in texts for code in said)}
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from django.utils.translation import gettext as _
 
-from surveys.design.models import Language
+from surveys import languages
 from surveys.design.texts import Stored
 from surveys.drafting.drafts import QuestionDraft
 from surveys.drafting.xlsform import columns
@@ -210,7 +210,7 @@ class SheetRow:
                     heads.remark(
                         head,
                         _("This column names no language. Its texts are taken as %(language)s."),
-                        language=Language(self.reading.language).label,
+                        language=languages.name(self.reading.language),
                     )
         for head in columns.doubled(self.cells, self.reading.language):
             row = self if self.sheet == "survey" else heads

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
+from surveys import languages
 from surveys.design.calendars import calendar_of
 from surveys.design.models import FollowUps, Question, Study
 from surveys.design.questions import is_scored
 from surveys.drafting.drafts import QuestionTexts
 from surveys.drafting.xlsform.columns import SCORES
 from surveys.drafting.xlsform.workbooks import Row
-from surveys.languages import said_in
+from surveys.form_words import said_in
 
-NAMES = {"en": "English (en)", "zh-hans": "Chinese (zh)"}
 EXAMPLE = Path(__file__).with_name("example.json")
 
 
@@ -37,7 +37,12 @@ class Asked:
 
 
 def labelled(column: str, texts: dict[str, str]) -> Row:
-    return {f"{column}::{NAMES[code]}": text for code, text in texts.items()}
+    return {f"{column}::{named(code)}": text for code, text in texts.items()}
+
+
+def named(tag: str) -> str:
+    """Return a language as columns name it."""
+    return f"{languages.english_name(tag)} ({tag})"
 
 
 def workbook_of(study: Study) -> bytes:
@@ -55,11 +60,11 @@ def workbook_of(study: Study) -> bytes:
         )
         for question in study.questions.all()
     ]
-    named = {entry.question.name: entry.question for entry in asked}
+    by_name = {entry.question.name: entry.question for entry in asked}
     survey: list[Row] = []
     for group, members in itertools.groupby(asked, key=lambda entry: entry.question.group):
         together = list(members)
-        rows = [_row_of(entry, named) for entry in together]
+        rows = [_row_of(entry, by_name) for entry in together]
         if group:
             title = together[0].columns("label", "group", together[0].question.group_text)
             begin = {"type": "begin group", "name": group, "appearance": "table-list", **title}
@@ -68,7 +73,7 @@ def workbook_of(study: Study) -> bytes:
     settings = {
         "form_title": study.title,
         "form_id": study.slug,
-        "default_language": NAMES[study.language],
+        "default_language": named(study.language),
         "rr::organisation": study.organisation,
         "rr::purpose": study.purpose,
         "rr::contact": study.contact,

@@ -6,7 +6,7 @@ import pytest
 
 from surveys.design.models import Question
 from surveys.design.questions import content_of, texts_of
-from surveys.languages import said_in
+from surveys.form_words import said_in
 
 USUAL = said_in("en").usual["likert"]
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.test import Client
 
-from surveys import workbook_reader
+from surveys import languages, workbook_reader
 from surveys.design.drafts import new_draft
 from surveys.people import services as people
 from surveys.people.models import Role
@@ -41,6 +41,13 @@ def client_of(username, role=None, study=None):
     client = Client()
     client.force_login(user)
     return client
+
+
+@pytest.fixture(autouse=True)
+def two_languages(monkeypatch):
+    """Let two languages come with the site, whatever others do."""
+    two = {tag: languages.ours()[tag] for tag in ("en", "zh-hans")}
+    monkeypatch.setattr(languages, "ours", lambda: two)
 
 
 @pytest.fixture(autouse=True)

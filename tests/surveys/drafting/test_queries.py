@@ -11,7 +11,7 @@ from surveys.people.models import Role
 from tests.conftest import NOW
 from tests.surveys.drafting.conftest import TEXTS, client_of
 
-MAX_QUERIES = 13
+MAX_QUERIES = 14
 
 
 def questions(count):

@@ -8,10 +8,13 @@ import re
 import msgspec
 import pytest
 
-from surveys.design import services as design
-from surveys.design.models import Picture, Translation
+from surveys import languages
+from surveys.design import services as design, words
+from surveys.design.models import Picture, Study, Translation
 from surveys.intake import pages
+from surveys.languages import Words
 from tests.conftest import NOW, QUESTIONS, STUDY
+from tests.words import HEBREW, po
 
 CHINESE = {
     "title": "考试",
@@ -96,6 +99,50 @@ def test_a_language_of_this_site_that_a_study_is_not_asked_in_is_spoken_there(cl
     assert '<html lang="zh-hans"' in page
     assert 'href="/s/exam-honesty/" lang="en"' in page
     assert f'lang="en">{plan.content.title}' in page
+
+
+@pytest.fixture
+def in_another(draft):
+    """A study in a language of which the site knows the form's words alone, and in English."""
+    words.install(po=po(), who="root", why="A test.", now=NOW)
+    Translation.objects.create(study=draft, language="en", content=CHINESE | {"title": "Exams"})
+    Study.objects.filter(pk=draft.pk).update(language="qps")
+    return design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
+
+
+def test_a_form_is_shown_in_a_language_that_the_site_does_not_speak(client, in_another):
+    response = client.get("/s/exam-honesty/", headers={"accept-language": "zh-CN"})
+    page = response.content.decode()
+    assert '<html lang="qps" dir="ltr">' in page
+    assert response["Content-Language"] == "qps"
+    assert "⟦This form needs JavaScript⟧" in page
+    assert 'href="/s/exam-honesty/en/" lang="en"' in page
+    assert in_another.content.question("copied").choices == ["⟦No⟧", "⟦Yes⟧"]
+    assert client.get("/receipts/qps/")["Content-Language"] == "qps"
+    assert "⟦" in client.get("/my/qps/").content.decode()
+    assert "⟦" not in client.get("/s/exam-honesty/en/").content.decode().replace("qps⟧", "")
+
+
+def test_where_words_of_a_language_are_not_there_the_next_one_is_shown_whole(
+    client, in_another, monkeypatch
+):
+    known = languages.words_in
+    monkeypatch.setattr(languages, "words_in", lambda tag: known(tag) if tag == "zh-hans" else None)
+    monkeypatch.setattr(languages, "ours", lambda: {"en": Words("en", "0" * 64, is_ours=True)})
+    assert client.get("/s/exam-honesty/").status_code == 200  # no other is there
+    monkeypatch.setattr(languages, "words_in", lambda tag: known(tag) if tag == "en" else None)
+    response = client.get("/s/exam-honesty/")
+    assert (response.status_code, response["Location"]) == (302, "/s/exam-honesty/en/")
+    page = client.get("/s/exam-honesty/en/").content.decode()
+    assert "qps" not in page
+
+
+def test_a_form_is_written_in_the_direction_of_its_language(client, draft):
+    words.install(po=po("he", HEBREW), who="root", why="A test.", now=NOW)
+    Study.objects.filter(pk=draft.pk).update(language="he")
+    design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
+    assert '<html lang="he" dir="rtl">' in client.get("/s/exam-honesty/").content.decode()
+    assert 'dir="rtl"' in client.get("/my/he/").content.decode()
 
 
 def test_a_study_that_is_not_there_says_what_to_do(client, db):

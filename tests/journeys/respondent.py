@@ -78,7 +78,7 @@ class Visit:
         """Send, at once where the message would wait, with a note if asked for; return it."""
         if note:
             self.keep_note()
-        self.page.get_by_role("button", name="Send these answers").click()
+        self.page.get_by_role("button", name="Send my response").click()
         self.page.locator("h1:text-matches('Sent|waits')").wait_for()
         if self.page.get_by_role("heading", name="Your response waits a little").count():
             self.page.get_by_role("button", name="Send now").click()

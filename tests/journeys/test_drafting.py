@@ -166,7 +166,7 @@ def test_the_preview_runs_the_real_form_and_neither_sends_nor_keeps_anything(pag
     no.or_(days).wait_for()  # a device draws which of the two it asks
     no.click() if no.is_visible() else days.fill("3")
     phone.get_by_role("button", name="Continue").click()
-    phone.get_by_role("button", name="Send these answers").click()
+    phone.get_by_role("button", name="Send my response").click()
     phone.get_by_role("heading", name="nothing was sent").wait_for()
     assert posted == []
     assert page.evaluate("Object.keys(localStorage)") == []

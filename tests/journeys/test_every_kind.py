@@ -213,7 +213,7 @@ def test_everything_of_every_kind_can_be_answered_with_the_keyboard(guest, link)
     tab_to(guest, "button")
     guest.page.keyboard.press("Enter")
     guest.page.get_by_role("heading", name="Ready to send").wait_for()
-    guest.page.get_by_role("button", name="Send these answers").press("Enter")
+    guest.page.get_by_role("button", name="Send my response").press("Enter")
     guest.page.get_by_role("button", name="Send now").press("Enter")
     guest.page.get_by_role("heading", name="Sent").first.wait_for()
 

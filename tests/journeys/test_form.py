@@ -88,7 +88,7 @@ def test_everything_can_be_done_with_the_keyboard(guest, link, plan):
         guest.page.keyboard.press("Space")
         guest.page.keyboard.press("Enter")
     guest.page.get_by_role("heading", name="Ready to send").wait_for()
-    press_until(guest, "Send these answers")
+    press_until(guest, "Send my response")
     guest.page.get_by_role("heading", name="Sent").first.wait_for()
     assert len(guest.bodies) == 1
 
@@ -184,7 +184,7 @@ def test_a_report_the_server_could_not_take_waits_and_is_sent_unchanged(guest, l
     guest.answer(*CHOICES)
     guest.stand_still()  # no try by the clock
     guest.page.route("**/reports", lambda route: route.abort())
-    guest.page.get_by_role("button", name="Send these answers").click()
+    guest.page.get_by_role("button", name="Send my response").click()
     guest.page.get_by_role("heading", name="Not sent yet").wait_for()
     guest.page.unroute("**/reports")
     guest.page.reload()

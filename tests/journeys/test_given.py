@@ -247,8 +247,8 @@ def answer_at_a_browser(guest):
     page = guest.page
     page.get_by_role("button", name="Start").wait_for()
     promise = page.locator("#promise").inner_text().replace("\xa0", " ")
-    assert promise.startswith("The research team can read your answers to questions 2 and 3.")
-    assert "This does not cover questions 2 and 3." in text_of(page, ".promise figcaption")
+    assert promise.startswith("The research team can read your answers to questions 2 and 3. A court could")
+    assert "This does not cover questions 2 and 3." in text_of(page, ".promise .guesses")
     page.locator("summary", has_text="Who could learn my real answer?").press("Enter")
     # the worst comes first
     assert "They could learn all of your answers" in text_of(page, ".label tbody >> nth=0")
@@ -285,7 +285,7 @@ def answer_at_a_browser(guest):
         "The research team can read them."
     )
     page.route("**/reports", lambda route: route.abort())
-    page.get_by_role("button", name="Send these answers").click()
+    page.get_by_role("button", name="Send my response").click()
     page.get_by_role("heading", name="Not sent yet").wait_for()
     assert "kept in this page only" in page.locator("main").inner_text()
     kept = (

@@ -88,7 +88,7 @@ def answered(guest, choice="Yes"):
     press(guest, "Start")
     guest.choose(choice)
     guest.go_on()
-    press(guest, "Send these answers")
+    press(guest, "Send my response")
     guest.page.get_by_role("heading", name=HELD).wait_for()
 
 

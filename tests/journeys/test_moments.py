@@ -54,7 +54,7 @@ def answered(guest, link, smoked="No", seconds=3, given=None):
     guest.page.clock.pause_at(2_000_000_000_000)
     start(guest, link)
     answer_screens(guest, smoked, lambda: guest.page.clock.run_for(1000 * seconds), given)
-    guest.page.get_by_role("button", name="Send these answers").click()
+    guest.page.get_by_role("button", name="Send my response").click()
     guest.page.get_by_role("heading", name=HELD).wait_for()
 
 
@@ -192,7 +192,7 @@ def test_where_everybody_is_asked_the_form_says_whom_a_question_is_for_and_nothi
     assert "Only if you answered “Yes” to “Have you smoked in the last month?”" in form.inner_text()
     assert guest.page.locator("label.choice").all_inner_texts()[-1] == "Does not apply"
     answer_screens(guest, "No", given={"place": "Does not apply"})
-    guest.page.get_by_role("button", name="Send these answers").click()
+    guest.page.get_by_role("button", name="Send my response").click()
     guest.page.get_by_role("heading", name=SENT).wait_for()
     pair = guest.page.locator("ol.send > li", has_text="Place")
     assert pair.locator(".stays").inner_text().split("\n") == ["You chose", "Does not apply"]

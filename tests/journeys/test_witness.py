@@ -179,7 +179,7 @@ REPLY = json.dumps({"error": {"field": "plan", "message": "plan: no"}})
 
 
 def send_now(guest):
-    guest.page.get_by_role("button", name="Send these answers").click()
+    guest.page.get_by_role("button", name="Send my response").click()
     guest.page.get_by_role("button", name="Send now").click()
 
 

@@ -27,12 +27,12 @@ export function fill(id, texts = {}, flags = []) {
   return copy;
 }
 
-/** Draw 100 dots: full up to the first number that a picture says, lighter up to a second one, and rings for the rest. @param {Element} picture */
+/** Draw 100 dots: as many full ones as a picture says, and rings. @param {Element} picture */
 function drawDots(picture) {
-  const [full, more = full] = String(picture.getAttribute('data-dots')).split(' ').map(Number);
+  const full = Number(picture.getAttribute('data-dots'));
   const dots = [...Array(100).keys()].map((place) => {
     const dot = document.createElementNS('http://www.w3.org/2000/svg', 'circle');
-    dot.setAttribute('class', place < full ? 'on' : place < more ? 'more' : 'off');
+    dot.setAttribute('class', place < full ? 'on' : 'off');
     dot.setAttribute('cx', String(10 + 20 * (place % 10)));
     dot.setAttribute('cy', String(10 + 20 * Math.floor(place / 10)));
     dot.setAttribute('r', place < full ? '7' : '6');

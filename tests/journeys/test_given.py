@@ -247,7 +247,9 @@ def answer_at_a_browser(guest):
     page = guest.page
     page.get_by_role("button", name="Start").wait_for()
     promise = page.locator("#promise").inner_text().replace("\xa0", " ")
-    assert promise.startswith("The research team can read your answers to questions 2 and 3. A court could")
+    assert promise.startswith(
+        "The research team can read your answers to questions 2 and 3. A court could"
+    )
     assert "This does not cover questions 2 and 3." in text_of(page, ".promise .guesses")
     page.locator("summary", has_text="Who could learn my real answer?").press("Enter")
     # the worst comes first

@@ -32,7 +32,7 @@ urlpatterns = [
     path("promises/", promises, name="promises"),
     path("robots.txt", well_known.robots, name="robots"),
     path(".well-known/security.txt", well_known.security, name="security"),
-    path("help/", guides.contents, name="help"),
+    path("help/", guides.read, name="help"),
     path("help/<slug:name>/", guides.read, name="guide"),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),

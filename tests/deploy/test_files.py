@@ -345,11 +345,6 @@ def test_the_issuers_sample_filled_in_starts_an_issuer(tmp_path: Path) -> None:
             issuer.terminate()
 
 
-def test_docs_name_every_variable_too() -> None:
-    text = (HOUSE / "docs" / "deploy.md").read_text()
-    assert {name for name in variables_read() if f"`{name}" not in text} == set()
-
-
 def test_every_metric_of_the_dashboard_exists_and_every_one_that_exists_is_on_it() -> None:
     board = json.loads((DEPLOY / "grafana.json").read_text())
     asked = [target["expr"] for panel in board["panels"] for target in panel["targets"]]

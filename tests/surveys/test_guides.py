@@ -11,35 +11,63 @@ from dpengine.local.ways import Importance
 from surveys.catalogues import forms, messages
 from surveys.design.goal import Goal, Outcome, Topic
 from surveys.guesses import even_guess_within
-from surveys.guides import GUIDES, NAMES
+from surveys.guides import DOCS, GUIDES, IN_ENGLISH
 from tools.gather_messages import HOUSE, form_catalogues, of_site, read
 
 FOLDER = settings.BASE_DIR / GUIDES
 TEXTS = {"en": FOLDER, "zh-hans": FOLDER / "zh-hans"}
+NAMES = sorted(path.stem for path in FOLDER.glob("*.md"))  # in both languages
+LINK = re.compile(r"\]\([./]*([\w-]+)\.md\)")
 EMPHASISED = re.compile(r"(?<!\*)\*([^*\n]+)\*(?!\*)")
 ROW = re.compile(r"^\| ([\d.]+) \| (\d+) \| (.+) \|$", re.MULTILINE)
 SHAPE = re.compile(r"^(#+ |\d\. |- |\||>$|\*\*)", re.MULTILINE)
 
 
-@pytest.mark.parametrize("language", TEXTS)
-@pytest.mark.parametrize("name", NAMES)
-def test_each_guide_is_a_page_whose_links_lead_somewhere(client, name, language):
-    headers = {"accept-language": language}
-    page = client.get(f"/help/{name}/", headers=headers)
+def source(name, language):
+    """Return the file of a page, as a reader of this language gets it."""
+    return (DOCS if name in IN_ENGLISH else TEXTS[language]) / f"{name}.md"
+
+
+def article(client, name, language):
+    page = client.get(f"/help/{name}/", headers={"accept-language": language})
     assert page.status_code == 200
     written = page.content.decode()
-    article = written[written.index("<article") : written.index("</article>")]
-    title = (TEXTS[language] / f"{name}.md").read_text().partition("\n")[0].removeprefix("# ")
-    assert f"<h1>{title}</h1>" in article
-    assert title in client.get("/help/", headers=headers).content.decode()
-    for link in re.findall('href="([^"]+)"', article):
-        assert client.get(urljoin(f"/help/{name}/", link)).status_code == 200, link
-    assert ".md" not in article.replace("docs/check.md", "")
+    return written[written.index("<article") : written.index("</article>")]
+
+
+@pytest.mark.parametrize("language", TEXTS)
+@pytest.mark.parametrize("name", [*NAMES, *IN_ENGLISH])
+def test_each_document_is_a_page_whose_links_lead_somewhere(client, name, language):
+    written = article(client, name, language)
+    title = (settings.BASE_DIR / source(name, language)).read_text().partition("\n")[0]
+    assert f"<h1>{title.removeprefix('# ')}</h1>" in written
+    assert ('lang="en"' in written.partition(">")[0]) == (name in IN_ENGLISH)
+    for link in re.findall('href="([^"]+)"', written):
+        path, _, part = urljoin(f"/help/{name}/", link).partition("#")
+        there = client.get(path, headers={"accept-language": language})
+        assert there.status_code == 200, link
+        assert not part or f'id="{part}"' in there.content.decode(), link
+    assert not re.search(r"\.md\)|\]\(", written)
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_the_contents_name_each_document_once_and_say_where_it_is_in_english(client, language):
+    text = (TEXTS[language] / "index.md").read_text()
+    assert sorted(LINK.findall(text)) == sorted({*NAMES, *IN_ENGLISH} - {"index"})
+    english = {"en": "(in English)", "zh-hans": "（英文）"}[language]  # noqa: RUF001
+    before, _, after = text.rpartition("## ")
+    for line in before.splitlines():
+        for name in LINK.findall(line):
+            assert (english in line) == (name in IN_ENGLISH), name
+    assert english.strip("()（）") in after.partition("- ")[0]  # noqa: RUF001
+    assert set(LINK.findall(after)) <= set(IN_ENGLISH)
+    written = client.get("/help/", headers={"accept-language": language}).content.decode()
+    assert all(f'href="/help/{name}/"' in written for name in LINK.findall(text))
 
 
 def test_there_are_no_others(client):
-    assert sorted(path.stem for path in FOLDER.glob("*.md")) == sorted(NAMES)
-    assert client.get("/help/theory/").status_code == 404
+    for name in ("design", "README", "look", "nothing"):
+        assert client.get(f"/help/{name}/").status_code == 404
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -83,3 +111,26 @@ def test_the_table_of_people_needed_is_worked_out(folder):
             for half in (10, 5)
         ]
         assert [int(re.sub(r"\D", "", cell)) for cell in cells.split("|")] == needed
+
+
+@pytest.mark.parametrize("folder", TEXTS.values(), ids=TEXTS)
+def test_twelve_questions_are_twelve(folder):
+    questions = re.findall(r"^\*\*[^*]+\*\*", (folder / "questions.md").read_text(), re.MULTILINE)
+    assert len(questions) == 12
+
+
+def test_the_glossary_has_the_same_words_in_both_languages():
+    row = re.compile(r'^\| <dfn id="([\w-]+)">(.+)</dfn> \| (.+?) \| .+ \| (.*) \|$', re.MULTILINE)
+    english, chinese = (
+        row.findall((folder / "glossary.md").read_text()) for folder in TEXTS.values()
+    )
+    assert len(english) >= 40
+    assert [(key, other, word, code) for key, word, other, code in english] == chinese
+    assert len({key for key, *_ in english}) == len(english)
+
+
+def test_files_that_proofs_are_said_to_be_in_are_there():
+    for folder in TEXTS.values():
+        paths = re.findall(r"`([\w./]+/[\w./]*)`", (folder / "proofs.md").read_text())
+        assert len(paths) > 30
+        assert [path for path in paths if not (settings.BASE_DIR / path).exists()] == []

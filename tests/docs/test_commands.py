@@ -122,6 +122,7 @@ def of_the_site(name, words):
     """Its words are read as it reads them, and a test runs it."""
     command = load_command_class(get_commands()[name], name)
     parser: CommandParser = command.create_parser("manage.py", name)
+    parser.allow_abbrev = False
     parser.parse_args([{"LENGTH": "1"}.get(word, word) for word in words])
     assert re.search(rf"\b{name}\b", (HOUSE / RUN_BY[name]).read_text(encoding="utf-8"))
 

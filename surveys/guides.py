@@ -24,6 +24,7 @@ IN_ENGLISH = (
     "backups",
     "keys",
     "upgrade",
+    "languages",
     "analyse",
     "promises",
     "check",

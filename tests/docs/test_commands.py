@@ -19,7 +19,7 @@ PAGES = [
     *sorted((HOUSE / "docs" / "guides").glob("*.md")),
 ]
 BLOCK = re.compile(
-    r"```sh\n(.*?)```|(?<=\n\n)((?: {4}[^\n]*\n)+)|(?<=\n\n)((?: {8}[^\n]*\n)+)", re.DOTALL
+    r"```(?:ba)?sh\n(.*?)```|(?<=\n\n)((?: {4}[^\n]*\n)+)|(?<=\n\n)((?: {8}[^\n]*\n)+)", re.DOTALL
 )
 NO_COMMANDS = {"docs/design.md", "docs/theory.md"}  # pictures made of letters, and formulas
 OTHER_LINES = (
@@ -36,6 +36,7 @@ RUN_BY = {  # a command of the site, and a test that runs it
     "collectstatic": "tests/surveys/operations/test_doctor.py",
     "doctor": "tests/surveys/operations/test_doctor.py",
     "forget": "tests/journeys/test_erased.py",
+    "install_language": "tests/surveys/design/test_words.py",
     "invite": "tests/surveys/people/test_accounts.py",
     "migrate": "tests/surveys/operations/test_restore.py",
     "verify_ledger": "tests/surveys/operations/test_restore.py",

@@ -120,7 +120,10 @@ def test_twelve_questions_are_twelve(folder):
 
 
 def test_the_glossary_has_the_same_words_in_both_languages():
-    row = re.compile(r'^\| <dfn id="([\w-]+)">(.+)</dfn> \| (.+?) \| .+ \| (.*) \|$', re.MULTILINE)
+    row = re.compile(
+        r'^\| <dfn id="([\w-]+)">(.+)</dfn> \| <span lang="(?:en|zh-Hans)">(.+?)</span> \| .+ \| (.*) \|$',
+        re.MULTILINE,
+    )
     english, chinese = (
         row.findall((folder / "glossary.md").read_text()) for folder in TEXTS.values()
     )

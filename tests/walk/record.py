@@ -48,6 +48,7 @@ NUMBER = re.compile(  # with its sign and what it counts, as far as another one 
     r"(?:[−-]\s?)?\d[\d,.]*(?:\s?%)?|[ερδ]|at most|at least|最多|至少"
     r"|\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
 )
+GLOSSARY = "/help/glossary/"  # a word leads there on whichever page it is met: that tells no fact
 LONG = re.compile(r"\d+\.\d{7,}")  # as machines are told it: the last digits are a processor's own
 MOST = 12  # lines of a file that are recorded, and differences that are told of a page
 
@@ -69,7 +70,7 @@ def told(page: Page) -> list[str]:
             for name, value in node.attrs.items()
             if name.startswith("data-") or (name == "value" and node.tag == "data")
         )
-        links = (f"link {each}" for each in page.links)
+        links = (f"link {each}" for each in page.links if each != GLOSSARY)
         lines = [*page.main.text.split("\n"), *links, *forms, *marks]
     elif page.kind in ("text/csv", "application/json", "application/yaml"):
         lines = page.content.decode("utf-8-sig").splitlines()[

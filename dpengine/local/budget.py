@@ -8,7 +8,9 @@ Apart      s blocks of the questions are drawn, each then with ε/s (blocks.py).
            count, and s = q wins.
 Together   Blocks of several questions go as one answer over their joint choices (joint.py). Yes/no
            questions gain by it, up to e^ε of joint answers or so; questions with more choices do so
-           late, as a channel over many cells loses more than the people who are asked bring.
+           late, as a channel over many cells loses more than the people who are asked bring. Where
+           each of them can be declined, that is one answer beside all others: of eight yes/no
+           questions two need 5 cells instead of 9.
 Chances    A question that is asked of n·p people has variance v/p: the worst Σ is least where p is
            in proportion to importance·v, v that at even shares, a yes/no one's worst. Then it is
            Σ importance·v/s for the blocks of one set of s.
@@ -188,9 +190,9 @@ def _cyclic(total: Decimal, questions: Sequence[Question], kept: Sequence[Set]) 
         if places in units:
             found.append(places)
             continue
-        choices = questions[places[0]].choices
-        sizes = (size for size in range(1, len(places) + 1) if choices**size <= MAX_JOINT)
-        best = min(sizes, key=lambda size: _joint_variance((choices,) * size, total) / size)
+        alike = [questions[place] for place in places]
+        sizes = (size for size in range(1, len(alike) + 1) if _cells(alike[:size]) <= MAX_JOINT)
+        best = min(sizes, key=lambda size: _joint_variance(_asked(alike[:size]), total) / size)
         found += [tuple(places[each] for each in block) for block in cyclic(len(places), best)]
     if len(found) > MAX_BLOCKS or all(each in units for each in found):
         return None
@@ -204,7 +206,7 @@ def _alike(questions: Sequence[Question], kept: Sequence[Set]) -> list[Set]:
     for unit in _units(questions, kept):
         first = questions[unit[0]]
         joins = unit not in kept and first.can_be_joined
-        key = (first.choices, first.importance) if joins else unit
+        key = (first.choices, first.declines, first.importance) if joins else unit
         alike[key] = alike.get(key, ()) + unit
     return list(alike.values())
 
@@ -217,16 +219,16 @@ def _parts(
     size: int | None,
 ) -> list[Set]:
     """Return questions that are alike in blocks as even as can be: of so many, or as need least."""
-    choices = questions[places[0]].choices
+    alike = [questions[place] for place in places]
     if places in kept or len(places) == 1:
         return [places]
 
     def need(count: int) -> float:
         sizes = map(len, _evenly(places, count))
-        return sum(_joint_variance((choices,) * size, epsilon) for size in sizes)
+        return sum(_joint_variance(_asked(alike[:size]), epsilon) for size in sizes)
 
     every = range(1, len(places) + 1)
-    fit = [each for each in every if choices ** math.ceil(len(places) / each) <= MAX_JOINT]
+    fit = [each for each in every if _cells(alike[: math.ceil(len(places) / each)]) <= MAX_JOINT]
     if size is not None:
         return _evenly(places, max(fit[0], math.ceil(len(places) / size)))
     return _evenly(places, min(fit, key=need))
@@ -243,13 +245,14 @@ def _merged(
 ) -> list[Set]:
     """Return blocks merged by twos, always those two that gain most by it."""
 
-    def kind(block: Set) -> tuple[tuple[int, ...], Importance]:
-        choices = tuple(sorted(questions[each].choices for each in block))
-        return choices, max(questions[each].importance for each in block)
+    def kind(block: Set) -> tuple[Asked, Importance]:
+        own = [questions[each] for each in block]
+        choices, declined = _asked(own)
+        return (tuple(sorted(choices)), declined), max(each.importance for each in own)
 
     def need(block: Set) -> float:
-        choices, importance = kind(block)
-        return _joint_variance(choices, epsilon) * importance
+        asked, importance = kind(block)
+        return _joint_variance(asked, epsilon) * importance
 
     fixed = [unit for unit in units if unit in kept or not questions[unit[0]].can_be_joined]
     blocks = {unit: need(unit) for unit in units if unit not in fixed}
@@ -261,7 +264,7 @@ def _merged(
         gains = {
             (one, other): blocks[one] + blocks[other] - need(one + other)
             for one, other in combinations([block for block in blocks if block in two], 2)
-            if math.prod(questions[each].choices for each in one + other) <= MAX_JOINT
+            if _cells([questions[each] for each in one + other]) <= MAX_JOINT
         }
         pair = max(gains, key=lambda pair: gains[pair], default=None)
         if pair is None or gains[pair] <= 0:
@@ -272,10 +275,27 @@ def _merged(
     return sorted([*fixed, *blocks])
 
 
+Asked = tuple[tuple[int, ...], bool]  # of questions sent as one: choices, and if one declines all
+
+
+def _asked(questions: Sequence[Question]) -> Asked:
+    """Return the choices of questions that are sent as one, beside declining where it is one of all
+    of them: where each can be declined.
+    """
+    declined = all(each.declines for each in questions)
+    return tuple(each.choices - declined for each in questions), declined
+
+
+def _cells(questions: Sequence[Question]) -> int:
+    choices, declined = _asked(questions)
+    return math.prod(choices) + declined
+
+
 @lru_cache(maxsize=4096)
-def _joint_variance(choices: tuple[int, ...], epsilon: Decimal) -> float:
+def _joint_variance(asked: Asked, epsilon: Decimal) -> float:
     """Return about variance × n of the worst of questions sent as one."""
-    cells = math.prod(choices)
+    choices, declined = asked
+    cells = math.prod(choices) + declined
     return float(variances(tuple(sorted(set(choices))), cells, epsilon).min())
 
 
@@ -325,8 +345,8 @@ def _block(
     """Return the block of these questions with so much ε: joint, unless they are kept apart."""
     if len(places) == 1 or places in kept:
         return _apart(places, questions, split(epsilon, [1] * len(places)))
-    choices = [questions[place].choices for place in places]
-    joint = Joint.for_epsilon(choices, epsilon)
+    choices, declined = _asked([questions[place] for place in places])
+    joint = Joint.for_epsilon(choices, epsilon, choices if declined else ())
     views = (joint.view(place) for place in range(len(places)))
     found = tuple(
         float(view.variance(Fraction(1, count))) for view, count in zip(views, choices, strict=True)

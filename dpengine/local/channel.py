@@ -72,7 +72,7 @@ class Features:
     chances: Floats  # of a feature after an answer: [answer, feature]
     ends: tuple[Floats, Floats]  # the least and the greatest u of each answer
     is_exact: bool = False  # whether the feature is the answer
-    cells: int = 1  # features that an answer has, all with the same part in u
+    cells: int | Floats = 1  # features that each answer has, all with the same part in u
 
     @property
     def answers(self) -> int:
@@ -96,15 +96,16 @@ class Features:
         """
         found = np.zeros((self.answers, self.features, self.features))
         k, w = self.features, self.held
+        cells = np.broadcast_to(self.cells, self.answers)
         for true, chances in enumerate(self.chances):
             if w > 1:
                 of_answer = self.first[true] > 0
                 lie, spread = chances.min(), chances.max() - chances.min()
-                own = float(lie + self.cells * spread)
+                own = float(lie + cells[true] * spread)
                 others = own * (w - 1) * (w - 2) + (1 - own) * w * (w - 1)
                 apart = others / ((k - 1) * (k - 2)) if k > 2 else 0.0
                 with_true = own * (w - 1) / (k - 1)
-                times = np.add.outer(of_answer, of_answer, dtype=np.int64) / self.cells
+                times = np.add.outer(of_answer, of_answer, dtype=np.int64) / cells[true]
                 found[true] = apart + (with_true - apart) * times
             np.fill_diagonal(found[true], chances)
         return found

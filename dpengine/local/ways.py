@@ -42,6 +42,7 @@ class Question:
 
     choices: int = 0
     importance: Importance = Importance.USEFUL
+    declines: bool = False  # whether its last choice declines, as one of all that is sent with it
     channel: Callable[[Decimal], Channel] | None = None
     # variance × n of what is least sure, in squared parts of the question's scale
     spread: Callable[[Channel], float] | None = None
@@ -52,7 +53,7 @@ class Question:
     def variance(self, channel: Channel) -> float:
         if self.spread:
             return self.spread(channel)
-        return float(channel.variance(Fraction(1, self.choices)))
+        return float(channel.variance(Fraction(1, self.choices - self.declines)))
 
     @property
     def can_be_joined(self) -> bool:

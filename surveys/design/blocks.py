@@ -3,7 +3,8 @@
 Drawn as one    a question and all that follow from it, all that are sent as one answer, and all
                 with the same `drawn_in`
 Sent as one     questions of one choice with the same `together`: their ε is that of their one
-                answer, which is one of all combinations of theirs
+                answer, which is one of all combinations of theirs. Where each of them may be
+                declined, declining is one answer beside these: of all of them at once
 
 plan/drawing.py proves the finished Plan again.
 """
@@ -88,13 +89,24 @@ def sent_with(question: "Question", among: "Iterable[Question]") -> Together | N
     ]
     if question not in own or any(_problems_of(own)):
         return None
-    joint = _joint(tuple(len(each.options) for each in own), question.epsilon)
+    joint = _joint(*_sizes(own), question.epsilon)
     return Together(joint, joint.loss, question.together, own.index(question))
 
 
 @lru_cache(maxsize=256)  # a page of a draft asks for the same ones again and again
-def _joint(sizes: tuple[int, ...], epsilon: Decimal) -> Joint:
-    return Joint.for_epsilon(sizes, epsilon)
+def _joint(sizes: tuple[int, ...], declining: tuple[int, ...], epsilon: Decimal) -> Joint:
+    return Joint.for_epsilon(sizes, epsilon, declining)
+
+
+def _sizes(own: "Sequence[Question]") -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return how many choices questions have that are sent as one; and where declining stands among
+    those of each, if it is one of all: else it is a choice like any other.
+    """
+    sizes = tuple(len(each.options) for each in own)
+    if not all(each.may_decline for each in own):
+        return sizes, ()
+    declining = (size - 1 - bool(each.asked_if) for size, each in zip(sizes, own, strict=True))
+    return tuple(size - 1 for size in sizes), tuple(declining)
 
 
 def problems(questions: "Iterable[Question]") -> "Iterator[tuple[str, str]]":
@@ -142,7 +154,8 @@ def _problems_of(own: "Sequence[Question]") -> "Iterator[tuple[str, str]]":
         )
         yield first.name, text % {"question": first.label}
         return
-    cells = math.prod(len(each.options) for each in own)
+    sizes, declining = _sizes(own)
+    cells = math.prod(sizes) + bool(declining)
     if not found and cells > MAX_JOINT:
         text = _(
             "%(questions)s have %(cells)s combinations of answers: at most %(most)s can be sent as "

@@ -157,20 +157,22 @@ def _with_channel(block: Block, contents: Mapping[str, PlanQuestion]) -> Block:
     sent = contents[block.questions[0]].together
     if sent is None:
         return block
-    return replace(block, channel_document=sent.joint.document(), loss=sent.joint.loss)
+    joint, declined = sent.joint, int(bool(sent.joint.declining))
+    return replace(block, channel_document=joint.document(), loss=joint.loss, decline=declined)
 
 
 @lru_cache(maxsize=1024)
-def _variance_of(channel: Channel, scale: int) -> float:
+def _variance_of(channel: Channel, scale: int, declined: int) -> float:
     if channel.learns is Learns.SHARES:
-        return float(channel.variance(Fraction(1, channel.answers)))
+        return float(channel.variance(Fraction(1, channel.answers - declined)))
     return budget.spread(channel, scale)
 
 
 def _variance(question: PlanQuestion) -> float:
     """Return variance × n of what is least sure of a question, in squared parts of its scale."""
     is_mean = question.channel.learns is Learns.MEAN
-    return _variance_of(question.channel, question.most - question.least if is_mean else 1)
+    scale = question.most - question.least if is_mean else 1
+    return _variance_of(question.channel, scale, question.decline)
 
 
 def _translated(translation: Translation, drafts: Sequence[Question]) -> Texts:

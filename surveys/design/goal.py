@@ -50,6 +50,7 @@ class Topic:
     most: int = 0
     wanted: str = ""
     importance: Importance = Importance.USEFUL
+    declines: bool = False  # whether the last of the choices is to decline
 
     @classmethod
     def of(
@@ -62,7 +63,9 @@ class Topic:
         if KINDS[drafted.kind].is_counted:
             bounds = (drafted.least or 0, drafted.most or 0)
             return cls(drafted.kind, 0, *bounds, str(drafted.wanted), importance)
-        return cls(drafted.kind, len(options_of(drafted)), importance=importance)
+        declines = drafted.may_decline and not drafted.asked_if
+        options = len(options_of(drafted))
+        return cls(drafted.kind, options, importance=importance, declines=declines)
 
     @property
     def row(self) -> Drafted:
@@ -78,11 +81,10 @@ class Topic:
     @property
     def question(self) -> Question:
         if KINDS[self.kind].learns is Learns.SHARES:
-            return Question(self.choices, self.importance)
+            return Question(self.choices, self.importance, self.declines)
         asked = replace(self, importance=Importance.USEFUL)
-        return Question(
-            self.choices, self.importance, partial(_channel_at, asked), partial(_spread, asked)
-        )
+        channel, spread = partial(_channel_at, asked), partial(_spread, asked)
+        return Question(self.choices, self.importance, channel=channel, spread=spread)
 
 
 def _channel_at(topic: Topic, epsilon: Decimal) -> Channel:

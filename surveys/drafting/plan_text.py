@@ -174,6 +174,11 @@ def term_lines(content: PlanContent) -> Lines:
                 for block in content.blocks
                 if block.is_joint
             },
+            **{
+                f"declined.{block.name}": (_("Declined as one"), _said(block, content, ", "))
+                for block in content.blocks
+                if block.decline
+            },
             "invited": (
                 _("People asked"),
                 _invited_text(content.invited) if content.invited else "",

@@ -61,7 +61,7 @@ def page_context(plan: Plan, language: str, now: datetime.datetime) -> dict[str,
     content, questions = plan.content, plan.content.questions
     spoken = content.spoken(language)
     protections = [question.protection for question in questions]
-    skips = ["skips"] if any(question.asked_if for question in questions) else []
+    skips = ["skips"] if content.passes_over else []
     modules = {question.channel.kind for question in questions}
     modules |= {question.wanted for question in questions}
     modules |= {"pictures" for question in questions if question.picture}
@@ -90,6 +90,8 @@ def page_context(plan: Plan, language: str, now: datetime.datetime) -> dict[str,
         "one_of": 1 in ticks,
         "some_of": bool(ticks - {1}),
         "conditional": bool(skips),
+        "not_asked": any(question.asked_if for question in questions),
+        "declines": any(block.decline for block in content.blocks),
         "invited": content.invited,
         "issuer": settings.ISSUER_URL,
         "by_stratum": plan.stratum_closes_at is not None,

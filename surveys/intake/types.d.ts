@@ -134,8 +134,8 @@ type Plan = {
 type Invited = { strata: Stratum[]; moments: number; answers_from?: string };
 /** The modulus of its tickets' key, in hex. */
 type Stratum = { key: string; name: string; people: number };
-/** Names of questions; where their answers are sent as one, what that is called, its channel and loss. */
-type Block = { questions: string[]; name?: string; channel?: Subset; loss?: Loss };
+/** Names of questions; where their answers are sent as one, what that is called, its channel and loss, and whether declining one declines all. */
+type Block = { questions: string[]; name?: string; decline?: 0 | 1; channel?: Subset; loss?: Loss };
 type JointParts = { name: string; channel: Subset; loss: Loss };
 /** A block sent as one answer: what its channel loses, and what it declares. */
 type JointBlock = { name: string; questions: string[]; loss: Loss; found: Ratio };

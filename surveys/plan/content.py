@@ -247,6 +247,11 @@ class PlanQuestion(Part, frozen=True, kw_only=True):
         return self.decline + self.skipped
 
     @property
+    def declined(self) -> int:
+        """Return which choice declines, if one does."""
+        return len(self.choices) - 1 - self.skipped
+
+    @property
     def shown_order(self) -> list[int]:
         """The choices in the order in which people see them: Yes before No. Twin of odds.js."""
         order = list(range(len(self.choices)))
@@ -284,11 +289,13 @@ class PlanQuestion(Part, frozen=True, kw_only=True):
 class Block(Part, frozen=True, kw_only=True):
     """Questions that are drawn as one, by their names, in the Plan's order.
 
-    Where their answers are sent as one, it has a name and a channel, and they have none.
+    Where their answers are sent as one, it has a name and a channel, and they have none; and who
+    declines one of them may decline all.
     """
 
     questions: list[str]
     name: str = ""
+    decline: int = 0  # whether each question's declining is one of all of them
     loss: Fraction | None = None  # e^ε of the joint answer
     channel_document: dict[str, Any] | None = msgspec.field(default=None, name="channel")
 
@@ -296,9 +303,11 @@ class Block(Part, frozen=True, kw_only=True):
     def is_joint(self) -> bool:
         return self.channel_document is not None
 
-    def joint(self, sizes: Sequence[int]) -> Joint:
-        """Return the channel of the joint answer of questions with so many choices each."""
-        return Joint.of(channel_from(self.channel_document or {}, Learns.SHARES), sizes)
+    def joint(self, questions: Sequence[PlanQuestion]) -> Joint:
+        """Return the channel of the joint answer of these questions, which are its own."""
+        channel = channel_from(self.channel_document or {}, Learns.SHARES)
+        sizes = [len(each.choices) - self.decline for each in questions]
+        return Joint.of(channel, sizes, [each.declined for each in questions if self.decline])
 
 
 class DrawnSet(Part, frozen=True, kw_only=True):
@@ -356,7 +365,7 @@ class PlanContent(Part, frozen=True, kw_only=True):
             if not block.is_joint:
                 continue
             own = [self.question(name) for name in block.questions]
-            joint = block.joint([len(each.choices) for each in own])
+            joint = block.joint(own)
             for place, each in enumerate(own):
                 each.sent_with(Together(joint, block.loss or joint.loss, block.name, place))
 
@@ -621,13 +630,20 @@ class PlanContent(Part, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, questions=questions, **own)
 
     @property
+    def passes_over(self) -> bool:
+        """Tell whether what somebody answers can leave questions out, and so take less time."""
+        return any(each.asked_if for each in self.questions) or any(
+            block.decline for block in self.blocks
+        )
+
+    @property
     def minutes_between(self) -> int:
         """How many minutes are between moments at which a message may leave; 0: at once.
 
         Twin of intake/moments.js: a minute for the ends, and for each question 20 s and one for
         every ten bytes of words.
         """
-        if not any(question.asked_if for question in self.questions):
+        if not self.passes_over:
             return 0
         words = ["".join((each.text, each.help, *each.choices)) for each in self.questions]
         seconds = 60 + sum(20 + math.ceil(len(text.encode()) / 10) for text in words)

@@ -4,7 +4,9 @@ A block is some questions that are drawn as one; a set, some blocks that one per
 device draws one set by whole weights without looking at an answer, so that the chance of the set
 cancels and a person loses what the set that loses most does: the header of dpengine.local.blocks.
 The answers of a joint block are sent as one: it has a name, a channel over all their combinations
-and its loss, and its questions have none. Twin of intake/drawn.js, which makes none.
+and its loss, and its questions have none. Where it has `decline`, all of its questions can be
+declined, and that is one answer beside the combinations of all others. Twin of intake/drawn.js,
+which makes none.
 """
 
 import math
@@ -21,7 +23,7 @@ from surveys.plan.content import DrawnSet, Unsound, fraction, largest_loss
 from surveys.plan.kinds import DEVICE, KINDS, NAME
 
 APART = {"questions"}
-JOINT = APART | {"channel", "loss", "name"}
+JOINT = APART | {"channel", "decline", "loss", "name"}
 
 
 def sets_of(blocks: int, asked: int) -> list[DrawnSet]:
@@ -94,7 +96,12 @@ def _verify_joint(plan: Any, at: int) -> Fraction:
     for each in own:
         can = KINDS[each["kind"]].is_condition
         expect(can, each["name"], "one choice, to be sent in one answer with others")
-    cells = math.prod(len(each["choices"]) for each in own)
+    declined = "decline" in block
+    if declined:
+        expect(is_within(block["decline"], 1, 1), place, "decline 1, or nothing said of it")
+        text = "each of its questions to be declined, like all of them"
+        expect(all(each["decline"] == 1 for each in own), place, text)
+    cells = math.prod(len(each["choices"]) - declined for each in own) + declined
     expect(cells <= MAX_JOINT, place, f"at most {MAX_JOINT:,} joint answers, got {cells:,}")
     expect(block["channel"]["kind"] == Subset.kind, place, "a channel of subsets")
     try:

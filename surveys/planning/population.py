@@ -3,12 +3,14 @@ real answer.
 
 A question's assumed shares are whole ten-thousandths: of each choice; of each option, ticked or not
 by itself; of each part of a number's scale, evenly within it. Who is not asked says so, through the
-channel, as on the form. “Does not apply” is a choice like others.
+channel, as on the form. “Does not apply” is a choice like others. Where declining is one answer of
+several questions, so many decline them as are assumed of the first; all else is assumed of those
+who do not.
 """
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Any
@@ -33,14 +35,22 @@ class Population:
 
     questions: tuple[PlanQuestion, ...]
     shares: Mapping[str, Shares]
+    # the first of those that a question is declined with, where declining is one answer of them
+    first: Mapping[str, PlanQuestion] = field(default_factory=dict)
 
     def person(self, words: Stream) -> dict[str, Answer]:
         """Return one person's true answers."""
         answers: dict[str, Answer] = {}
+        declined: dict[str, bool] = {}
         for question in self.questions:
-            condition = question.asked_if
-            if condition is None or answers[condition.question] in condition.answers:
-                answer = _answer(question, self.shares[question.name], words)
+            condition, first = question.asked_if, self.first.get(question.name)
+            if first is not None and first.name not in declined:
+                part = self._declining(first)
+                declined[first.name] = below(part.denominator, words) < part.numerator
+            if first is not None and declined[first.name]:
+                answer: Answer = question.declined
+            elif condition is None or answers[condition.question] in condition.answers:
+                answer = _answer(question, self._told(question), words)
             else:
                 last = len(question.choices) - 1  # “Not asked”
                 answer = [last] if question.kind == "multiple" else last
@@ -50,21 +60,45 @@ class Population:
     def truths(self) -> dict[str, list[Fraction]]:
         """Return, exactly, what estimates should come to: a share of each row, or a mean."""
         truths: dict[str, list[Fraction]] = {}
+        told: dict[str, list[Fraction]] = {}  # of those who do not decline with others
         for question in self.questions:
-            own = _expected(question, self.shares[question.name])
+            own = _expected(question, self._told(question))
             if condition := question.asked_if:
-                before = truths[condition.question]
+                before = told[condition.question]
                 asked = sum((before[answer] for answer in condition.answers), Fraction(0))
                 own = [*(asked * share for share in own), 1 - asked]
-            truths[question.name] = own
+            told[question.name] = truths[question.name] = own
+            if (first := self.first.get(question.name)) is not None:
+                declined = self._declining(first)
+                truths[question.name] = [(1 - declined) * share for share in own]
+                truths[question.name][question.declined] = declined
         return truths
+
+    def _declining(self, first: PlanQuestion) -> Fraction:
+        shares = self.shares[first.name]
+        return Fraction(shares[first.declined], sum(shares))
+
+    def _told(self, question: PlanQuestion) -> Shares:
+        """Return the shares of those who do not decline with others; even, if there are none."""
+        shares = list(self.shares[question.name])
+        if question.name not in self.first:
+            return shares
+        others = [share * (at != question.declined) for at, share in enumerate(shares)]
+        return (
+            others if any(others) else [int(at != question.declined) for at in range(len(shares))]
+        )
 
 
 def population_of(content: PlanContent, shares: Mapping[str, Shares]) -> Population:
     """Return the people for a Plan, without numbers that are published only on request."""
-    return Population(
-        tuple(question for question in content.questions if not is_on_request(question)), shares
-    )
+    questions = [question for question in content.questions if not is_on_request(question)]
+    first = {
+        name: content.question(block.questions[0])
+        for block in content.blocks
+        if block.decline
+        for name in block.questions
+    }
+    return Population(tuple(questions), shares, first)
 
 
 def rows_of(question: PlanQuestion) -> list[str]:

@@ -308,6 +308,8 @@ def _drawing(metadata: Metadata) -> str:
         for block in content.blocks
         if block.is_joint
     ]
+    if any(block.decline for block in content.blocks):
+        said.append(_("Who declines one of the questions that are sent as one declines them all."))
     return " ".join(said)
 
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { draw, encode } from '../../surveys/intake/static/intake/blocks.js';
+import { answerTo, draw, encode } from '../../surveys/intake/static/intake/blocks.js';
 import { WORD } from '../../surveys/intake/static/intake/words.js';
 import { replay, vectors } from './cases.js';
 import { failures } from './replay.js';
 
 test('all vectors of drawn sets and joint answers', async () => {
   const cases = vectors('blocks');
-  assert.equal(cases.length, 200);
+  assert.equal(cases.length, 250);
   assert.deepEqual(await failures(cases), []);
 });
 
@@ -33,4 +33,19 @@ test('an answer that is none of the choices is refused without being repeated', 
     assert.throws(() => encode(answers, [2, 3]), {
       message: '"answers" expected one of the choices of 2 questions',
     });
+});
+
+test('who declines one question of a joint answer declines all, if all are declined as one', () => {
+  const own = { kind: 'yes_no', choices: ['No', 'Yes', 'Rather not'], decline: 1 };
+  const together = [
+    { ...own, name: 'a' },
+    { ...own, name: 'b', choices: ['x', 'y', 'Rather not', 'Not asked'], skipped: 1 },
+  ];
+  const cellOf = (a, b, decline = 1) =>
+    answerTo({ name: 'j', together, decline }, new Map(Object.entries({ a, b })));
+  assert.deepEqual([cellOf(0, 0), cellOf(0, 1), cellOf(0, 3), cellOf(1, 0)], [0, 1, 2, 3]);
+  assert.deepEqual([cellOf(2, 2), cellOf(2, 0), cellOf(1, 2)], [6, 6, 6]);
+  assert.deepEqual([cellOf(2, 3, 0), cellOf(1, 2, 0)], [11, 6]); // each by itself: 3 × 4 cells
+  assert.equal(answerTo({ name: 'j', together, decline: 1 }, new Map([['a', 2]])), undefined);
+  assert.throws(() => cellOf(3, 0), RangeError);
 });

@@ -51,9 +51,9 @@ async function wrongSet({ weights, words, drawn }) {
   return replayed.left() && `expected every word to be used, ${replayed.left()} are left`;
 }
 
-async function wrongCell({ choices, answers, cell }) {
+async function wrongCell({ choices, declining, answers, cell }) {
   const { encode } = await import(`${intake}/blocks.js`);
-  const got = encode(answers, choices);
+  const got = encode(answers, choices, declining);
   return got !== cell && `expected cell ${cell}, got ${got}`;
 }
 

@@ -62,3 +62,59 @@ def test_the_odds_of_a_question_are_those_of_the_combination(chromium, link):
     chip = " ".join(guest.page.locator(".chip").inner_text().split())
     assert "answers to questions 1, 2, and 3 are sent as one" in chip
     guest.context.close()
+
+
+@pytest.fixture(scope="module")
+def declining(site):
+    own = {"kind": "yes_no", "together": "habits", "may_decline": True}
+    texts = ("Have you smoked?", "Have you drunk?", "Have you gambled?")
+    questions = [
+        {**own, "name": f"q{at}", "text": text, "label": text} for at, text in enumerate(texts)
+    ]
+    region = next(each for each in QUESTIONS if each["name"] == "region")
+    study = every_kind("declining", questions=[*questions, region])
+    return open_studies(site, study)["declining"]
+
+
+def test_one_answer_declines_all_that_is_sent_as_one_until_somebody_goes_back(chromium, declining):
+    guest = visit(chromium)
+    page = guest.page
+    page.goto(declining)
+    page.get_by_role("button", name="Start").click()
+    page.get_by_text("Question 1 of 4").wait_for()
+    said = "“Prefer not to say” skips questions 1, 2, and 3, which are sent as one answer."
+    assert page.get_by_text(said).is_visible()
+    guest.choose("Yes")
+    guest.go_on()
+    page.get_by_text("Question 2 of 4").wait_for()
+    assert page.get_by_text(said).is_visible()
+    guest.choose("Prefer not to say")
+    guest.go_on()
+    page.get_by_role("heading", name="Where do you live?").wait_for()
+    skipped = page.get_by_text("Based on your answer we skip question 3.")
+    assert "sends a randomised “Prefer not to say”" in skipped.inner_text().replace("\n", " ")
+    assert not page.get_by_text(said).count(), "it is sent by itself"
+    page.get_by_role("button", name="Back").click()
+    page.get_by_text("Question 2 of 4").wait_for()
+    guest.choose("No")
+    guest.go_on()
+    page.get_by_role("heading", name="Have you gambled?").wait_for()
+    page.get_by_role("button", name="Back").click()
+    page.get_by_text("Question 2 of 4").wait_for()
+    guest.choose("Prefer not to say")
+    guest.go_on()
+    page.get_by_role("heading", name="Where do you live?").wait_for()
+    guest.choose("North")
+    guest.go_on()
+    page.get_by_role("heading", name="Ready to send").wait_for()
+    assert not page.get_by_text("is answered “Not asked”").count()
+    assert guest.bodies == [], "nothing has left"
+    message = guest.send()
+    assert message["answers"].keys() == {"habits", "region"}
+    assert all(0 <= cell <= 8 for cell in message["answers"]["habits"])
+    told = page.locator("main ol > li").first.inner_text().split("\n")
+    assert told[1:3] == ["You chose", "Prefer not to say"], (
+        "of all three, whatever was chosen before"
+    )
+    assert guest.complaints == []
+    guest.context.close()

@@ -153,6 +153,27 @@ def of_blocks(stream: random.Random) -> list[dict[str, Any]]:
                 "cell": joint.encode(answers),
             }
         )
+    for number in range(CASES // 4):
+        sizes, declining = (
+            ([2, 2], [2, 2]),
+            ([2, 3, 4], [2, 2, 4]),
+            ([5, 5], [5, 4]),
+            ([2] * 9, [2] * 9),
+        )[number % 4]
+        joint = Joint.for_epsilon(sizes, Decimal(1), declining)
+        answers = [stream.randrange(each + 1) for each in sizes]
+        if number % 8 > 3:  # which nobody declined
+            pairs = zip(answers, declining, strict=True)
+            answers = [each + 1 - 2 * (each > 0) if each == at else each for each, at in pairs]
+        found.append(
+            {
+                "name": f"joint answer that can be declined {number + 1}",
+                "choices": [each + 1 for each in sizes],
+                "declining": declining,
+                "answers": answers,
+                "cell": joint.encode(answers),
+            }
+        )
     return found
 
 
@@ -695,11 +716,40 @@ def sent_together() -> list[dict[str, Any]]:
         del without["blocks"][0][part]
         broken.append((f"a joint block that lacks its {part}", without))
     total = written(joint.loss * 3)
+    declined = deepcopy(base)
+    declined["questions"][0] |= {"choices": ["No", "Yes", "Prefer not to say"], "decline": 1}
+    declined["questions"][1] |= {"choices": ["a", "b", "Rather not", "Not asked"], "decline": 1}
+    declined["questions"][2] |= {"choices": [*"abcde", "Rather not"], "decline": 1}
+    with_it = Subset.for_epsilon(31, Decimal(2))
+    declined["blocks"][0] |= {"channel": with_it.document(), "loss": written(with_it.loss)}
+    declined["blocks"][0]["decline"] = 1
+    declined["loss"] = written(with_it.loss)
+    decline, apart_too = ["blocks", 0, "decline"], deepcopy(declined)
+    apart_too["blocks"][1]["decline"] = 1
+    each_by_itself = deepcopy(declined)
+    del each_by_itself["blocks"][0]["decline"]
+    too_large = deepcopy(declined)
+    too_large["questions"][2]["choices"] = [*(f"c{at}" for at in range(171)), "Rather not"]
+    too_large["blocks"][0]["channel"] = large["blocks"][0]["channel"] | {"choices": 1027}
+    third = deepcopy(declined)
+    third["questions"][2] |= {"choices": [*"abcde"], "decline": 0}
+    broken += [
+        ("declining as one of which two things are said", changed(declined, decline, 2)),
+        ("declining as one that is said not to be", changed(declined, decline, 0)),
+        ("declining as one that is a word", changed(declined, decline, "1")),
+        ("declining as one that is true", changed(declined, decline, True)),
+        ("declining as one of what is sent apart", apart_too),
+        ("declining as one, in a channel for each by itself", each_by_itself),
+        ("declining as one where one cannot be declined", third),
+        ("declining as one where none can be declined", changed(base, decline, 1)),
+        ("1,027 joint answers, declining among them", too_large),
+    ]
     return [
         {"name": name, "plan": case, "accepted": True, "why": "one joint answer counts once"}
         for name, case in [
             ("a joint answer of three questions, one of them a follow-up", base),
             ("a joint answer beside another question", {**both, "loss": total}),
+            ("a joint answer that is declined as one", declined),
         ]
     ] + [{"name": name, "plan": case, "accepted": False, "why": name} for name, case in broken]
 

@@ -6,7 +6,7 @@ up to 100.
 """
 
 import datetime
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
@@ -215,7 +215,7 @@ def question_rows(
     )
     odds = [] if question.is_cleartext else design.odds_of(question)
     for choice in numbers.choices:
-        own = means_of(question, odds[choice.index]) if len(odds) > choice.index else None
+        own = means_of(question, odds, choice.index) if len(odds) > choice.index else None
         yield replace(
             estimated(choice.scaled(100), blank),
             unit="percent",
@@ -248,15 +248,17 @@ def question_rows(
         yield replace(estimated(figure, blank), label=label, unit=unit)
 
 
-def means_of(question: PlanQuestion, odds: design.Odds) -> tuple[float, float]:
+def means_of(
+    question: PlanQuestion, odds: Sequence[design.Odds], choice: int
+) -> tuple[float, float]:
     """Return what a report adds to a choice's count on average, if it was the answer and if not.
 
     Of a joint answer, which names several combinations that hold it.
     """
     if question.together:
-        joint = question.together.joint.view(question.together.place)
-        return float(joint.base + joint.contrast), float(joint.base)
-    return float(odds.own), float(odds.other)
+        cells = question.together.joint.view(question.together.place).by_answer[choice]
+        return float(cells.base + cells.contrast), float(cells.base)
+    return float(odds[choice].own), float(odds[choice].other)
 
 
 def estimated(figure: Figure, blank: ExportRow) -> ExportRow:

@@ -11,6 +11,7 @@ from dpengine.estimates import NoNoise
 from dpengine.local.budget import (
     _joint_variance,
     _merged,
+    _ways,
     apart,
     cheapest,
     parted,
@@ -168,6 +169,47 @@ def test_a_proposal_says_what_it_is_compared_with():
     }
 
 
+def test_declining_as_one_costs_less_than_one_of_each():
+    """± of eight yes/no questions, n = 1,000, ε = 2, where half of all say yes."""
+    declined = [Question(3, declines=True)] * 8
+    found = cheapest(Decimal(2), declined, 1000, in_one_block=True)
+    assert [len(block.questions) for block in found.way.blocks] == [2] * 4
+    for block in found.way.blocks:
+        (joint,) = block.channels
+        assert (joint.channel.cells, joint.declining) == (5, (2, 2))
+    assert found.way.loss <= exponential_below(Decimal(2))
+    figures = {name: round(figure, 1) for name, figure in found.figures.items()}
+    assert figures["half"] == figures["together"] == 11.0
+    assert figures["apart"] == 12.8
+    each = Joint.for_epsilon((3, 3), Decimal(2)).view(0)  # two of eight, one to decline in each
+    assert round(196 * math.sqrt(float(each.variance(HALF)) / 250), 1) == 14.6
+
+
+@pytest.mark.parametrize("epsilon", ["0.7", "2", "4", "8"])
+def test_only_where_each_can_be_declined_declining_is_one_answer(epsilon):
+    one, plain = Question(3, declines=True), Question(2)
+    for questions in ([one] * 5, [one, plain] * 3, [one, one, Question(5, declines=True), plain]):
+        for way in _ways(Decimal(epsilon), questions, ()):
+            for block in (each for each in way.blocks if each.is_joint):
+                own, (joint,) = [questions[place] for place in block.questions], block.channels
+                assert bool(joint.declining) == all(each.declines for each in own)
+                views = [joint.view(place) for place in range(len(own))]
+                assert [view.answers for view in views] == [each.choices for each in own]
+
+
+def test_no_more_are_sent_as_one_than_there_are_cells_for():
+    """Ten yes/no questions are 1,024 combinations; with one answer more they are too many."""
+    largest = [
+        max(
+            len(block.questions)
+            for way in _ways(Decimal(20), questions, ())
+            for block in way.blocks
+        )
+        for questions in ([Question(2)] * 20, [Question(3, declines=True)] * 20)
+    ]
+    assert largest == [10, 9]
+
+
 def test_few_people_are_not_asked_so_little_that_nobody_is_left_for_a_question():
     found = cheapest(Decimal(1), YES_NO, 6)
     assert found.way.least_asked(6) >= 2
@@ -272,7 +314,7 @@ def merged_by_all_pairs(units, questions, epsilon):
 
     def need(block):
         importance = max(questions[each].importance for each in block)
-        return _joint_variance(tuple(sorted(cells(block))), epsilon) * importance
+        return _joint_variance((tuple(sorted(cells(block))), False), epsilon) * importance
 
     blocks = list(units)
     while True:

@@ -3,6 +3,7 @@
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, product
+from random import Random
 
 import numpy as np
 import pytest
@@ -24,7 +25,13 @@ JOINTS = [
     Joint.of(Subset(8, 3, WORD // 2), (2, 2, 2)),
     Joint.of(Subset(4, 1, WORD // 2), (2, 2)),
     Joint.of(kary(6, Decimal(2)), (2, 3)),
+    # who declines has a cell: the last answer of each question, or before “Not asked”
+    Joint.of(Subset(5, 1, WORD // 2), (2, 2), (2, 2)),
+    Joint.of(Subset(7, 2, WORD // 2), (2, 3), (2, 2)),
+    Joint.of(Subset(9, 4, 3 * WORD // 4), (2, 2, 2), (2, 2, 2)),
+    Joint.of(kary(7, Decimal(2)), (3, 2), (3, 1)),
 ]
+DECLINING = [joint for joint in JOINTS if joint.declining]
 VIEWS = [
     joint.view(*seen)
     for joint in JOINTS
@@ -48,9 +55,14 @@ def chances_of(joint):
 def digits_of(view, cell):
     """Return a cell's answer in a view, from its decoded answers alone."""
     answers = view.decode(cell)
+    if view.declining and len(view.seen) == 1:
+        return answers[view.seen[0]]
+    if view.declining and cell == view.channel.cells - 1:
+        return view.answers - 1
     place = 0
     for question in view.seen:
-        place = place * view.questions[question] + answers[question]
+        passed = view.declining and answers[question] > view.declining[question]
+        place = place * view.questions[question] + answers[question] - bool(passed)
     return place
 
 
@@ -73,7 +85,12 @@ def test_no_two_joint_answers_make_a_report_likelier_than_the_loss(joint):
 
 @pytest.mark.parametrize("joint", JOINTS, ids=str)
 def test_every_joint_answer_has_a_cell_of_its_own(joint):
-    answers = list(product(*(range(choices) for choices in joint.questions)))
+    every = [range(choices + bool(joint.declining)) for choices in joint.questions]
+    answers = list(product(*every))
+    if joint.declining:
+        declined = [each for each in answers if any(map(int.__eq__, each, joint.declining))]
+        assert {joint.encode(each) for each in declined} == {joint.channel.cells - 1}
+        answers = [*(each for each in answers if each not in declined), joint.declining]
     assert [joint.encode(each) for each in answers] == list(range(joint.channel.cells))
     assert [joint.decode(cell) for cell in range(joint.channel.cells)] == answers
 
@@ -85,8 +102,9 @@ def test_a_joint_answer_is_changed_as_its_cell_is():
 
 @pytest.mark.parametrize("view", VIEWS, ids=str)
 def test_what_is_held_of_an_answer_follows_its_law(view):
-    table, true, false = chances_of(view), *view.laws()
+    table = chances_of(view)
     for cell, answer in product(range(view.channel.cells), range(view.answers)):
+        true, false = view.by_answer[answer].laws()
         law = [Fraction(0)] * len(true)
         for report, chance in zip(reports_of(view), table[cell], strict=True):
             law[sum(digits_of(view, held) == answer for held in report)] += chance
@@ -97,7 +115,7 @@ def test_what_is_held_of_an_answer_follows_its_law(view):
 @pytest.mark.parametrize("at", [Fraction(0), Fraction(1, 10), HALF])
 def test_its_variance_is_that_of_all_reports(view, at):
     """People of whom a share has the first answer, in its first cell, and all others the last
-    cell.
+    cell: where declining is one, people who decline.
     """
     table, first = chances_of(view), 0
     mixed = [at * yes + (1 - at) * no for yes, no in zip(table[0], table[-1], strict=True)]
@@ -106,7 +124,7 @@ def test_its_variance_is_that_of_all_reports(view, at):
     square = sum(chance * u**2 for chance, u in zip(mixed, told, strict=True))
     assert mean == at
     assert view.variance(at) == square - mean**2
-    n = 40
+    n = 400  # a whole count then has about that share
     doubt = view.forecast(n, at, NoNoise()).variance
     assert doubt.publication == 0
     if at == HALF:
@@ -170,8 +188,8 @@ def test_where_one_cell_is_named_the_interval_is_the_one_of_a_share():
         )
 
 
-def law_of_sum(view, share, n):
-    once = [float(share * yes + (1 - share) * no) for yes, no in zip(*view.laws(), strict=True)]
+def law_of_sum(cells, share, n):
+    once = [float(share * yes + (1 - share) * no) for yes, no in zip(*cells.laws(), strict=True)]
     law = np.array([1.0])
     for _ in range(n):
         law = np.convolve(law, once)
@@ -180,21 +198,59 @@ def law_of_sum(view, share, n):
 
 @pytest.mark.parametrize(("n", "at"), [(40, 0), (40, 0.02), (40, 0.5), (100, 0.1)])
 @pytest.mark.parametrize(
-    "view",
+    ("view", "answer"),
     [
-        Joint.for_epsilon((2, 2, 2), Decimal(1)).view(0),
-        Joint.for_epsilon((5, 5), Decimal(1)).view(1),
-        Joint.for_epsilon((2, 2, 2, 2), Decimal(1)).view(0, 3),
+        (Joint.for_epsilon((2, 2, 2), Decimal(1)).view(0), 0),
+        (Joint.for_epsilon((5, 5), Decimal(1)).view(1), 0),
+        (Joint.for_epsilon((2, 2, 2, 2), Decimal(1)).view(0, 3), 0),
+        (Joint.for_epsilon((2, 2, 2), Decimal(1), (2, 2, 2)).view(0), 0),
+        (Joint.for_epsilon((2, 2, 2), Decimal(1), (2, 2, 2)).view(1), 2),
+        (Joint.for_epsilon((2, 5), Decimal("0.5"), (2, 4)).view(1), 4),
     ],
     ids=str,
 )
-def test_an_interval_holds_the_share_as_often_as_it_says_exactly(view, n, at):
-    law, held = law_of_sum(view, Fraction(str(at)), n), 0.0
+def test_an_interval_holds_the_share_as_often_as_it_says_exactly(view, answer, n, at):
+    law, held = law_of_sum(view.by_answer[answer], Fraction(str(at)), n), 0.0
     for total in np.flatnonzero(law > 1e-7).tolist():
-        counts = [total, *[0] * (view.answers - 1)]
-        found = view.estimates(counts, n, NoNoise())[0]
+        counts = [0] * view.answers
+        counts[answer] = total
+        found = view.estimates(counts, n, NoNoise())[answer]
         held += law[total] * (found.low - 1e-9 <= at <= found.high + 1e-9)
     assert held > 0.95 - 1e-5
+
+
+@pytest.mark.parametrize(
+    ("noise", "epsilon"),
+    [(NoNoise(), "2"), (DiscreteLaplace.for_epsilon(Fraction(1), 2), "2"), (NoNoise(), "1")],
+)
+def test_intervals_of_what_declines_as_one_cover_what_people_said(noise, epsilon):
+    """Of 200 people 30 in 100 decline, and 45 in 100 say yes to either question: each interval
+    misses 5 in 100 times, or less.
+    """
+    chance, times, n = Random(20261130), 400, 200
+    joint = Joint.for_epsilon((2, 2), Decimal(epsilon), (2, 2))
+    shares = {(0, 0): 15, (0, 1): 10, (1, 0): 10, (1, 1): 35, (2, 2): 30}
+    people = [cell for cell, share in shares.items() for _ in range(share * n // 100)]
+    true = [25 / 100, 45 / 100, 30 / 100]
+    missed = np.zeros((2, 3), dtype=np.int64)
+    for _ in range(times):
+        reports = [joint.randomise(answers, lambda: chance.getrandbits(32)) for answers in people]
+        for place in (0, 1):
+            view = joint.view(place)
+            counts = [count + _laplace(noise, chance) for count in view.count(reports)]
+            for answer, found in enumerate(view.estimates(counts, n, noise)):
+                missed[place, answer] += not found.low <= true[answer] <= found.high
+    # the chance that one of 6 that miss 5 in 100 is seen so often is below 1 in 1,000
+    assert missed.max() <= 37
+    assert missed.min() > 0
+
+
+def _laplace(noise, chance):
+    """Return a number from a discrete Laplace law, of two geometric ones; 0 from no noise."""
+    if isinstance(noise, NoNoise):
+        return 0
+    one, other = (int(chance.expovariate(1 / noise.scale)) for _ in range(2))
+    return one - other
 
 
 def test_noise_on_the_counts_of_a_view_is_counted_in():
@@ -256,8 +312,14 @@ def test_blocks_with_different_channels_are_weighted_and_stay_unbiased():
 
 
 def test_the_size_is_the_one_of_least_variance_by_the_exact_law():
-    for choices, epsilon in (((2, 2, 2), "1"), ((5, 5), "1"), ((2, 3, 4), "0.5")):
-        joint = Joint.for_epsilon(choices, Decimal(epsilon))
+    for choices, epsilon, declining in (
+        ((2, 2, 2), "1", ()),
+        ((5, 5), "1", ()),
+        ((2, 3, 4), "0.5", ()),
+        ((2, 2, 2), "1", (2, 2, 2)),
+        ((2, 5), "0.5", (2, 5)),
+    ):
+        joint = Joint.for_epsilon(choices, Decimal(epsilon), declining)
         assert (
             joint.loss
             <= exponential_below(Decimal(epsilon))
@@ -266,10 +328,12 @@ def test_the_size_is_the_one_of_least_variance_by_the_exact_law():
 
         def worst(joint):
             views = [joint.view(place) for place in range(len(joint.questions))]
-            return max(float(view.variance(Fraction(1, view.answers))) for view in views)
+            return max(float(view.variance(Fraction(1, view.answered))) for view in views)
 
         others = [
-            Joint.of(Subset.of_size(joint.channel.cells, size, Decimal(epsilon)), choices)
+            Joint.of(
+                Subset.of_size(joint.channel.cells, size, Decimal(epsilon)), choices, declining
+            )
             for size in range(1, joint.channel.cells // 2)
         ]
         assert worst(joint) <= min(worst(other) for other in others) * (1 + 1e-6)
@@ -345,8 +409,10 @@ def test_a_view_is_counted_and_published_by_its_answers():
 def test_cells_agree_with_the_browser(case):
     if "cell" not in case:
         return
-    choices = case["choices"]
-    joint = Joint.of(Subset.for_epsilon(int(np.prod(choices)), Decimal(1)), choices)
+    declining = case.get("declining", ())
+    choices = [count - bool(declining) for count in case["choices"]]
+    cells = int(np.prod(choices)) + bool(declining)
+    joint = Joint.of(Subset.for_epsilon(cells, Decimal(1)), choices, declining)
     assert joint.encode(case["answers"]) == case["cell"]
 
 
@@ -363,6 +429,14 @@ def test_cells_agree_with_the_browser(case):
             ),
             "must be equally likely",
         ),
+        (lambda: Joint.of(Subset(4, 1, WORD // 2), (2, 2), (2, 2)), "must take 5 answers, got 4"),
+        (
+            lambda: Joint.of(Subset(1024, 1, WORD // 2), (2,) * 10, (2,) * 10),
+            "at most 1024, got 1025",
+        ),
+        (lambda: Joint.of(Subset(5, 1, WORD // 2), (2, 2), (2,)), r"or of none, got \[2\]"),
+        (lambda: Joint.of(Subset(5, 1, WORD // 2), (2, 2), (2, 3)), r"or of none, got \[2, 3\]"),
+        (lambda: DECLINING[0].encode((0, 3)), "one of the choices of each of 2 questions"),
         (lambda: JOINTS[0].view(), r"different questions from 0 to 1, got \[\]"),
         (lambda: JOINTS[0].view(0, 0), "different questions from 0 to 1"),
         (lambda: JOINTS[0].view(2), "different questions from 0 to 1"),
@@ -386,6 +460,25 @@ def test_cells_agree_with_the_browser(case):
 def test_what_makes_no_sense_is_refused_by_name(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_example_of_the_proof_sheet():
+    """Odds of 3 to 1. Of 1,400 people 700 say no, 350 yes, 350 decline both questions."""
+    without, joint = (
+        Joint.of(Table(rows), (2, 2), declining)
+        for rows, declining in ((_three_to_one(4), ()), (_three_to_one(5), (2, 2)))
+    )
+    assert (without.loss, joint.loss) == (3, 3)
+    view = joint.view(1)
+    assert (without.view(1).variance(HALF), view.variance(HALF)) == (Fraction(9, 4), 3)
+    held = [(700 * 4 + 700 * 2) // 7, (350 * 4 + 1050 * 2) // 7, (350 * 3 + 1050) // 7]
+    assert held == [600, 500, 300]
+    found = view.estimates(held, 1400, NoNoise())
+    assert [each.value for each in found] == pytest.approx([0.5, 0.25, 0.25])
+
+
+def _three_to_one(cells):
+    return tuple(tuple(1 + 2 * (at == own) for at in range(cells)) for own in range(cells))
 
 
 def test_a_wrong_answer_is_refused_without_repeating_it():

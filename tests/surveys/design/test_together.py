@@ -21,6 +21,7 @@ from surveys.design.refusals import Refused
 from surveys.design.services import CannotOpen
 from surveys.design.together import send_apart, send_together
 from surveys.limits import risk
+from surveys.plan.content import canonical, read
 from surveys.plan.drawing import sent_together
 from surveys.plan.verification import verify
 from surveys.planning.scenarios import PlannedStudy
@@ -286,3 +287,41 @@ def test_its_document_names_what_is_sent_as_one(draft):
     plan = services.open_study(study_id=draft.pk, **BY)
 
     assert sent_together(json.loads(plan.document)) == {"smoked": called, "agreed": called}
+
+
+def test_where_each_can_be_declined_declining_is_one_answer_of_all(draft):
+    """With a follow-up, whose “Does not apply” stands after it."""
+    draft.questions.filter(name__in=("smoked", "drank")).update(may_decline=True)
+    draft.questions.filter(name="drank").update(asked_if="smoked", asked_if_answers=[1])
+    joined(draft, "smoked", "drank")
+    content = documents.compose(draft)
+    verify(content)
+    block = content.blocks[0]
+    joint = content.question("drank").together.joint
+    assert (block.decline, joint.questions, joint.declining) == (1, (2, 3), (2, 2))
+    assert block.channel_document == Joint.for_epsilon((2, 3), Decimal("0.5"), (2, 2)).document()
+    assert block.channel_document["choices"] == 7
+    assert content.question("smoked").choices == ["No", "Yes", "Prefer not to say"]
+    assert content.question("drank").choices[2:] == ["Prefer not to say", "Does not apply"]
+    declined = {"smoked": 2, "drank": 3}, {"smoked": 1, "drank": 2}, {"smoked": 2, "drank": 2}
+    assert {joint.encode(tuple(each.values())) for each in declined} == {6}
+    assert joint.encode((1, 3)) == 5
+    assert read(canonical(content)) == content
+    assert b'"decline":1,"loss"' in canonical(content).encode()
+    draft.questions.filter(name="smoked").update(may_decline=False)
+    content = documents.compose(Study.objects.get(pk=draft.pk))
+    verify(content)
+    assert content.blocks[0].decline == 0, "where one cannot be declined, it is one of its choices"
+    assert '"decline":0' not in canonical(content).split('"drawn"')[0].split('"blocks"')[1]
+    assert content.blocks[0].channel_document["choices"] == 2 * 4
+
+
+def test_ten_questions_with_one_answer_to_decline_are_too_many(draft):
+    more = [Question(study=draft, **asked(f"more{at}")) for at in range(10)]
+    Question.objects.bulk_create(more)
+    names = [each.name for each in more]
+    assert joined(draft, *names)
+    send_apart(study_id=draft.pk, together="as_one_1", **BY)
+    draft.questions.filter(name__in=names).update(may_decline=True)
+    with pytest.raises(Refused, match="have 1,025 combinations of answers: at most 1,024"):
+        joined(draft, *names)

@@ -117,3 +117,52 @@ def test_ticks_that_do_not_apply_exclude_every_other_and_come_after_declining():
         Fraction(2, 5),
     ]
     assert len(usual(asked)) == 4
+
+
+def declined_as_one():
+    """Return people of two questions and a follow-up that are declined as one."""
+    first = replace(question("single", "first", choices=3), decline=1)
+    second = replace(
+        question("single", "second", choices=4),
+        asked_if=Condition(question="first", answers=[1]),
+        decline=1,
+        skipped=1,
+    )
+    third = replace(question("single", "third", choices=3), decline=1)
+    shares = {
+        "first": [3000, 5000, 2000],
+        "second": [2500, 2500, 5000],  # of those who do not decline half each
+        "third": [6000, 2000, 2000],
+    }
+    questions = (first, second, third)
+    return Population(questions, shares, {each.name: first for each in questions})
+
+
+def test_who_declines_one_of_what_is_declined_as_one_declines_all():
+    population = declined_as_one()
+    assert population.truths() == {
+        "first": [Fraction(3, 10), Fraction(5, 10), Fraction(2, 10)],
+        "second": [Fraction(1, 4), Fraction(1, 4), Fraction(1, 5), Fraction(3, 10)],
+        "third": [Fraction(6, 10), Fraction(2, 10), Fraction(2, 10)],
+    }
+    people = [population.person(system_stream) for _ in range(PEOPLE)]
+    declined = [{name for name in person if person[name] == 2} for person in people]
+    assert {frozenset(each) for each in declined} == {frozenset(), frozenset(population.shares)}
+    for name, truth in population.truths().items():
+        counted = Counter(person[name] for person in people)
+        for answer, share in enumerate(truth):
+            assert counted[answer] / PEOPLE == pytest.approx(float(share), abs=0.04)
+
+
+def test_shares_of_people_who_all_decline_leave_none_to_others():
+    population = declined_as_one()
+    for shares in ([0, 0, 10_000], [4000, 6000, 0]):
+        everybody = replace_shares(population, first=shares, third=[0, 0, 10_000])
+        part = Fraction(shares[2], 10_000)
+        assert everybody.truths()["third"] == [(1 - part) / 2, (1 - part) / 2, part]
+        person = everybody.person(system_stream)
+        assert (person["third"] == 2) is (part == 1)
+
+
+def replace_shares(population, **shares):
+    return Population(population.questions, {**population.shares, **shares}, population.first)

@@ -1,6 +1,7 @@
 """Windows on a study that sends some questions as one answer: each is shown by its view."""
 
 import json
+from fractions import Fraction
 from io import StringIO
 
 import numpy as np
@@ -18,7 +19,7 @@ from surveys.planning.rehearsal import Rehearsal
 from surveys.releases import selectors, services
 from surveys.results.exports.rows import export_rows
 from surveys.results.questions import results_of
-from tests.conftest import NOW, TODAY
+from tests.conftest import NOW, STUDY, TODAY
 
 PEOPLE = 300
 JOINT = ("copied", "caught", "late")
@@ -162,3 +163,56 @@ def test_a_rehearsal_sends_one_answer_for_them(joint):
     assert set(found) == {each.name for each in content.questions}
     for estimate in found["late"]:
         assert abs(estimate.value - 0.5) < 5 * estimate.standard_error
+
+
+@pytest.fixture
+def declining(db):
+    """A study of three questions: two are sent as one answer, and declined as one."""
+    own = {"kind": "yes_no", "epsilon": "2", "together": "theft", "may_decline": True}
+    questions = [
+        {**own, "name": "took", "text": "Have you taken things?", "label": "Took"},
+        {**own, "name": "saw", "text": "Have you seen it?", "label": "Saw"},
+        {"name": "late", "kind": "yes_no", "text": "Late?", "label": "Late", "epsilon": "1"},
+    ]
+    more = {"slug": "declining", "cap": 5, "release_epsilon": 5}
+    draft = design.draft_study(study={**STUDY, **more}, questions=questions)
+    return design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
+
+
+def test_of_what_is_declined_as_one_everything_published_is_a_share_of_everybody(declining):
+    """Of 3,000 people 900 decline, on either of both questions."""
+    said = [(1, 0)] * 700 + [(0, 0)] * 1100 + [(1, 1)] * 300 + [(2, 2)] * 500 + [(0, 2)] * 400
+    truths = [{"took": took, "saw": saw, "late": 1} for took, saw in said]
+    answer_as_browsers(declining, truths, TODAY)
+    design.close_plan(plan_id=declining.pk, today=TODAY)
+    sweeps.sweep_all(today=TODAY)
+    declining.refresh_from_db()
+    release = services.publish_if_due(plan=declining, now=NOW)
+    assert release.content.n == len(said)
+    shares = {"took": [1100, 1000, 900], "saw": [1800, 300, 900]}
+    for numbers in (each for each in release.content.questions if each.name in shares):
+        assert [each.choice for each in numbers.choices] == ["No", "Yes", "Prefer not to say"]
+        assert sum(each.noisy_count for each in numbers.choices) == len(said), "one cell a report"
+        for found, count in zip(numbers.choices, shares[numbers.name], strict=True):
+            share = count / len(said)
+            assert abs(found.estimate - share) < 5.5 * found.standard_error
+    (publication,) = selectors.publications_of(declining.study)
+    rows = [row for row in export_rows([publication]) if row.question in shares]
+    assert len(rows) == 2 * 3
+    for row in rows:
+        again = (row.noisy_count / row.n - row.odds_other) / (row.odds_own - row.odds_other)
+        assert 100 * again == pytest.approx(row.estimate)
+    assert len({row.odds_other for row in rows}) == 2, "of declining, and of all else"
+
+
+def test_a_rehearsal_of_what_is_declined_as_one_is_not_off(declining):
+    content = declining.content
+    shares = {each.name: usual(each) for each in content.questions}
+    shares["took"] = [5000, 4000, 1000]
+    population = population_of(content, shares)
+    found = Rehearsal(content, population).run(3000)
+    truths = population.truths()
+    assert truths["saw"][2] == truths["took"][2] == Fraction(1, 10)
+    for name in ("took", "saw"):
+        for estimate, truth in zip(found[name], truths[name], strict=True):
+            assert abs(estimate.value - float(truth)) < 5.5 * estimate.standard_error

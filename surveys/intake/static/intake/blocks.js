@@ -19,26 +19,37 @@ export function draw(weights, words = systemWords) {
  * @param {Question} question
  * @param {Answers} answers
  */
-export function answerTo({ name, together }, answers) {
+export function answerTo({ name, together, decline }, answers) {
   if (!together) return answers.get(name);
   const own = together.map((each) => /** @type {number} */ (answers.get(each.name)));
   if (own.includes(/** @type {any} */ (undefined))) return undefined;
   return encode(
     own,
     together.map(({ choices }) => choices.length),
+    decline ? together.map(declinedOf) : [],
   );
 }
 
+/** Return which choice of a question declines, if one does. @param {Question} question */
+export const declinedOf = ({ choices, skipped }) => choices.length - 1 - (skipped ?? 0);
+
 /**
- * Return the joint answer's cell, in mixed radix: the first question's answer is the most significant digit.
+ * Return the joint answer's cell, in mixed radix: the first question's answer is the most significant digit. Who declines
+ * one question declines all, which is the last cell.
  * @param {readonly number[]} answers Indices of the true choices: never stored, sent, or shown in an error.
  * @param {readonly number[]} choices How many each question has.
+ * @param {readonly number[]} [declining] Where declining stands among them, if it is one of all questions.
  */
-export function encode(answers, choices) {
+export function encode(answers, choices, declining = []) {
   if (
     answers.length !== choices.length ||
     !answers.every((answer, i) => Number.isInteger(answer) && answer >= 0 && answer < choices[i])
   )
     throw new RangeError(`"answers" expected one of the choices of ${choices.length} questions`);
-  return answers.reduce((cell, answer, i) => cell * choices[i] + answer, 0);
+  const sizes = choices.map((count, i) => count - Number(i in declining));
+  if (answers.some((answer, i) => answer === declining[i])) return sizes.reduce((a, b) => a * b, 1);
+  return answers.reduce(
+    (cell, answer, i) => cell * sizes[i] + answer - Number(answer > declining[i]),
+    0,
+  );
 }

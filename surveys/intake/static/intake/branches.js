@@ -1,8 +1,10 @@
 /** Which questions are asked, after the answers so far; and what stands for the others, so that no message tells. */
+import { declinedOf } from './blocks.js';
 
 /** Tell whether a question is asked. @param {Pick<Plan, 'questions'>} plan @param {number} index @param {Answers} answers @returns {boolean} */
 export function isAsked({ questions }, index, answers) {
   const { asked_if } = questions[index];
+  if (isDeclined({ questions }, index, answers)) return false;
   if (!asked_if) return true;
   const earlier = questions.findIndex(({ name }) => name === asked_if.question);
   const answer = answers.get(asked_if.question);
@@ -14,12 +16,25 @@ export function isAsked({ questions }, index, answers) {
   );
 }
 
-/** Return an answer for every question: “Not asked” for those that were not. @param {Pick<Plan, 'questions'>} plan @param {Answers} answers @returns {Map<string, Answer>} */
+/** Tell whether an earlier question was declined whose declining is one with that of this one. @param {Pick<Plan, 'questions'>} plan @param {number} index @param {Answers} answers @returns {boolean} */
+function isDeclined({ questions }, index, answers) {
+  const { sentAs } = questions[index];
+  return questions.some(
+    (earlier, at) =>
+      at < index &&
+      sentAs?.decline === 1 &&
+      earlier.sentAs === sentAs &&
+      answers.get(earlier.name) === declinedOf(earlier) &&
+      isAsked({ questions }, at, answers),
+  );
+}
+
+/** Return an answer for every question: “Not asked” for those that were not, and declining with what is declined. @param {Pick<Plan, 'questions'>} plan @param {Answers} answers @returns {Map<string, Answer>} */
 export function complete({ questions }, answers) {
   const pairs = questions.map((question, index) => {
     const answer = isAsked({ questions }, index, answers)
       ? answers.get(question.name)
-      : notAsked(question);
+      : standIn({ questions }, index, answers);
     return /** @type {const} */ ([question.name, answer]);
   });
   return new Map(
@@ -27,9 +42,12 @@ export function complete({ questions }, answers) {
   );
 }
 
-/** @param {Question} question */
-const notAsked = ({ kind, choices }) =>
-  kind === 'multiple' ? [choices.length - 1] : choices.length - 1;
+/** Return the answer of a question that is not asked. @param {Pick<Plan, 'questions'>} plan @param {number} index @param {Answers} answers @returns {Answer} */
+export function standIn({ questions }, index, answers) {
+  const { kind, choices } = questions[index];
+  if (isDeclined({ questions }, index, answers)) return declinedOf(questions[index]);
+  return kind === 'multiple' ? [choices.length - 1] : choices.length - 1;
+}
 
 /** Return the screens, each as the indices of its questions: neighbours of a group share one, or all do. @param {Pick<Plan, 'questions' | 'layout'>} plan */
 export function screensOf({ questions, layout }) {

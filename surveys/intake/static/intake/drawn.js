@@ -83,12 +83,16 @@ const isJoint = (block) => 'channel' in block;
 const sentIn = (block) => (isJoint(block) ? [block.name] : block.questions);
 
 /** @param {Plan} plan @param {Block & JointParts} block @returns {JointBlock} */
-function verifyJoint(plan, { name, questions, channel, loss }) {
+function verifyJoint(plan, { name, questions, channel, decline, loss }) {
   expect(matches(name, NAME), 'blocks', 'a name', name);
   expect(questions.length > 1, name, 'two questions or more', questions);
   const own = plan.questions.filter((each) => questions.includes(each.name));
   for (const { name, kind } of own) expect(CHOSEN.includes(kind), name, 'one choice', kind);
-  const length = own.reduce((cells, { choices }) => cells * choices.length, 1);
+  const isDeclined = decline === 1 && own.every((each) => each.decline === 1);
+  expect(decline === undefined || isDeclined, name, 'decline 1, and all to be declined', decline);
+  const declined = Number(isDeclined);
+  const length =
+    own.reduce((cells, { choices }) => cells * (choices.length - declined), 1) + declined;
   expect(channel.kind === 'subset', name, 'a channel of subsets', channel.kind);
   subset.verify(/** @type {any} */ ({ name, choices: { length }, channel }));
   return { name, questions, loss, found: subset.lossOf(channel) };

@@ -7,7 +7,7 @@ import { inputOf, prepare, randomise } from './channels.js';
 import { expect } from './expect.js';
 import { readAnswer, settleTicks } from './inputs.js';
 import * as memory from './memory.js';
-import { every, minutesBetween } from './moments.js';
+import { every, minutesBetween, passesOver } from './moments.js';
 import { fill, find, linksHidden, show, word } from './page.js';
 import { fetchPlan, linkedDigest, NoPlan } from './plan.js';
 import * as receipt from './receipt.js';
@@ -153,12 +153,12 @@ async function prepareStudy() {
 }
 
 /** Refuse a Plan that this page's words are not true of: one that has come since the page was made. @param {Plan} plan */
-function expectWords({ questions, drawn, draws, wave, waves }) {
+function expectWords({ questions, blocks, drawn, draws, wave, waves }) {
   const found = questions.map(({ protection }) => protection);
   const counts = [...new Set(found)]
     .sort()
     .map((name) => `${name}-${found.filter((other) => other === name).length}`);
-  const skips = questions.some(({ asked_if }) => asked_if);
+  const skips = passesOver({ questions, blocks });
   const round = draws && `${draws}-${wave}-of-${waves}`;
   const said = [...counts, skips && 'skips', drawn && 'drawn', round].filter(Boolean).join(' ');
   expect(said === page.words, 'page', `words for ${said}; reload it`, page.words);

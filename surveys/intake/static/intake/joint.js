@@ -2,7 +2,7 @@
  * The questions of a block that are sent as one answer, as the one question that they are: its choices are all
  * combinations of theirs, its channel is the block's. Where the proofs are: dpengine/local/joint.py.
  */
-import { encode } from './blocks.js';
+import { answerTo, declinedOf } from './blocks.js';
 import { listed } from './inputs.js';
 
 /**
@@ -27,17 +27,18 @@ export function together(plan, questions, blocks) {
 }
 
 /** Return what a block sends: a later wave of the same questions has the same, or it would be drawn anew. @param {Block} block @param {Plan} plan @returns {Question} */
-function combined({ name, questions: names, channel }, plan) {
+function combined({ name, questions: names, channel, decline = 0 }, plan) {
   const own = plan.questions.filter((question) => names.includes(question.name));
-  const choices = own.reduce(
-    (/** @type {string[]} */ found, question) =>
-      found.length
-        ? found.flatMap((text) => question.choices.map((choice) => `${text} · ${choice}`))
-        : question.choices,
-    [],
-  );
+  const choices = own.reduce((/** @type {string[]} */ found, question) => {
+    const answers = question.choices.filter((_, at) => !decline || at !== declinedOf(question));
+    return found.length
+      ? found.flatMap((text) => answers.map((choice) => `${text} · ${choice}`))
+      : answers;
+  }, []);
+  if (decline) choices.push(own[0].choices[declinedOf(own[0])]);
   const texts = own.map(({ label, text }) => label || text);
-  return {
+  /** @type {Question} */
+  const joint = {
     name: String(name),
     kind: 'single',
     protection: 'device',
@@ -45,15 +46,15 @@ function combined({ name, questions: names, channel }, plan) {
     label: listed(texts),
     help: '',
     choices,
-    decline: 0,
+    decline,
     channel,
     together: own,
-    example: exampleOf(own),
   };
+  return { ...joint, example: /** @type {number} */ (answerTo(joint, examplesOf(own))) };
 }
 
-/** Return the cell that stands for everyone's in examples: Yes, else the first choice, as conditions let it be. @param {Question[]} questions */
-function exampleOf(questions) {
+/** Return the answers that stand for everyone's in examples: Yes, else the first choice, as conditions let it be. @param {Question[]} questions */
+function examplesOf(questions) {
   /** @type {Map<string, number>} */
   const answers = new Map();
   for (const { name, kind, choices, asked_if: condition } of questions) {
@@ -61,8 +62,5 @@ function exampleOf(questions) {
     const isAsked = before === undefined || condition?.answers.includes(before);
     answers.set(name, isAsked ? Number(kind === 'yes_no') : choices.length - 1);
   }
-  return encode(
-    [...answers.values()],
-    questions.map(({ choices }) => choices.length),
-  );
+  return answers;
 }

@@ -8,14 +8,18 @@ const EACH = 20; // for a question
 const LETTERS = 10; // bytes of its words that a slow reader reads in a second
 const LATE = 2_000; // ms after a moment at which a device that slept through it takes the next one
 
-/** Return how many minutes are between moments, more than the longest way takes nearly everybody; 0 where nothing is passed over. Twin of design/documents.py. @param {Pick<Plan, 'questions'>} plan In its own language. */
-export function minutesBetween({ questions }) {
-  if (!questions.some(({ asked_if }) => asked_if)) return 0;
+/** Return how many minutes are between moments, more than the longest way takes nearly everybody; 0 where nothing is passed over. Twin of plan/content.py. @param {Pick<Plan, 'questions' | 'blocks'>} plan In its own language. */
+export function minutesBetween({ questions, blocks }) {
+  if (!passesOver({ questions, blocks })) return 0;
   return Math.ceil(
     questions.reduce((sum, question) => sum + EACH + Math.ceil(bytesOf(question) / LETTERS), ENDS) /
       60,
   );
 }
+
+/** Tell whether an answer can leave questions out: what depends on it, or is declined with it. @param {Pick<Plan, 'questions' | 'blocks'>} plan */
+export const passesOver = ({ questions, blocks = [] }) =>
+  questions.some(({ asked_if }) => asked_if) || blocks.some(({ decline }) => decline);
 
 /** @param {Question} question */
 const bytesOf = ({ text, help, choices }) =>

@@ -54,7 +54,7 @@ export function partsOf(plan) {
 const ofBlock = (block, at) =>
   'channel' in block
     ? [
-        [`blocks ${at + 1}`, block, 'channel loss name questions'],
+        [`blocks ${at + 1}`, block, 'channel decline loss name questions'],
         [`blocks ${at + 1}, channel`, block.channel, 'choices keep kind size'],
       ]
     : [[`blocks ${at + 1}`, block, 'questions']];

@@ -1,5 +1,6 @@
 /** What the respondent sees before sending, one function a screen. Words are in templates/intake/, numbers in the Plan. */
-import { askedOf, isAsked, screensOf } from './branches.js';
+import { askedOf, isAsked, screensOf, standIn } from './branches.js';
+import { declinedOf } from './blocks.js';
 import { answerText, boundsOf, fieldsOf, listed, valueText } from './inputs.js';
 import {
   atMost,
@@ -128,7 +129,8 @@ export function asking({ plan, readers }, indices, answers, pictures) {
   const asked = askedOf(plan, indices, answers);
   const count = plan.questions.length;
   const leftOut = plan.layout === 'page' ? [] : passedOver(plan, asked[0], answers);
-  const notAsked = plan.questions[leftOut[0]]?.choices.at(-1);
+  const stand = leftOut.length ? [standIn(plan, leftOut[0], answers)].flat()[0] : -1;
+  const notAsked = plan.questions[leftOut[0]]?.choices[stand];
   const texts = {
     number: asked[0] + 1,
     last: (asked.at(-1) ?? 0) + 1,
@@ -171,13 +173,14 @@ const parts = ({ questions }, indices) =>
 
 /** @param {Question} question @param {number} level @param {Answers} answers @param {(question: Question) => Node[]} pictures @param {boolean} [ownChip] */
 function field(question, level, answers, pictures, ownChip = true) {
-  const { name, help, kind, decline, choices, skipped } = question;
-  const declined = choices.at(-1 - (skipped ?? 0));
+  const { name, help, kind, decline, choices, numbers = [] } = question;
+  const declined = choices[declinedOf(question)];
   const kinds = choices.length && kind !== 'multiple' ? 'choice' : kind;
   const texts = {
     name,
     help,
     declined,
+    numbers: listed(numbers),
     none: word('none'),
     ...(choices.length ? {} : boundsOf(question)),
   };
@@ -187,6 +190,7 @@ function field(question, level, answers, pictures, ownChip = true) {
     !!question.picture && 'picture',
     ownChip && 'chip',
     decline === 1 && 'decline',
+    question.sentAs?.decline === 1 && 'skips',
   ]);
   find('legend', made).append(heading(level, question.text, level < 3 ? 'question' : 'h3'));
   if (help) find('fieldset', made).setAttribute('aria-describedby', `help-${name}`);

@@ -20,6 +20,7 @@ from surveys import languages
 from surveys.design import blocks, changes, combinations, revisions, selectors, sharing, terms
 from surveys.design.locks import lock_draft
 from surveys.design.models import Question, Study, Translation
+from surveys.design.questions import decline
 from surveys.design.refusals import Refused
 from surveys.messages import message
 from surveys.plan.records import ONE_ANSWER
@@ -270,7 +271,8 @@ def save_question(
     empty is its share as the draft is now, whatever others changed since the form was checked.
     """
     with editing(study_id=question.study_id, who=who, now=now) as study:
-        old = Question.objects.filter(pk=question.pk).values_list("name", flat=True).first()
+        was = Question.objects.filter(pk=question.pk).first()
+        old = was and was.name
         shares = sharing.parts(study, question)
         if is_share:
             question.epsilon = shares.get(question.name, question.epsilon)
@@ -280,8 +282,13 @@ def save_question(
             question.position = study.questions.count() + 1
             _refuse_too_many(question.position)
         question.save()
-        if question.together:  # what is sent as one answer has one ε
-            study.questions.filter(together=question.together).update(epsilon=question.epsilon)
+        if question.together:  # what is sent as one answer has one ε, and is declined as one
+            own = list(study.questions.filter(together=question.together))
+            for each in own:
+                each.epsilon = question.epsilon
+                if was is not None and was.may_decline != question.may_decline:
+                    decline(each, offered=question.may_decline)
+            Question.objects.bulk_update(own, ["epsilon", "may_decline", "codes"])
         if old is not None and old != question.name:
             study.questions.filter(asked_if=old).update(asked_if=question.name)
             for translation in study.translations.all():

@@ -63,9 +63,15 @@ class Topic:
         if KINDS[drafted.kind].is_counted:
             bounds = (drafted.least or 0, drafted.most or 0)
             return cls(drafted.kind, 0, *bounds, str(drafted.wanted), importance)
-        declines = drafted.may_decline and not drafted.asked_if
         options = len(options_of(drafted))
-        return cls(drafted.kind, options, importance=importance, declines=declines)
+        return cls(drafted.kind, options, importance=importance, declines=drafted.may_decline)
+
+    def that_declines(self, *, declines: bool) -> "Topic":
+        """Return it with declining among its choices, or without; as it is if it has none."""
+        if KINDS[self.kind].learns is not Learns.SHARES:
+            return self
+        choices = self.choices + declines - self.declines
+        return replace(self, choices=choices, declines=declines)
 
     @property
     def row(self) -> Drafted:
@@ -187,6 +193,11 @@ class Outcome:
         most = max(topic.importance for topic in self.goal.topics)
         places = [at for at, topic in enumerate(self.goal.topics) if topic.importance == most]
         return 100 * max((way or self.way).half(place, self.goal.n) for place in places)
+
+    def that_declines(self, *, declines: bool) -> "Outcome":
+        """Return what becomes of it where each question can be declined, or none can."""
+        topics = (topic.that_declines(declines=declines) for topic in self.goal.topics)
+        return Outcome(replace(self.goal, topics=tuple(topics)))
 
     @property
     def is_reached(self) -> bool:

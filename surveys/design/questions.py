@@ -84,6 +84,14 @@ def is_passed_over(question: "Question") -> bool:
     return bool(question.asked_if) and has_study and question.study.follow_ups == "skip"
 
 
+def decline(question: "Question", *, offered: bool) -> None:
+    """Let people decline a question, or no more: then its code goes too, where there is one."""
+    codes = lines(question.codes or "")
+    if question.may_decline and len(codes) == len(question.options) - bool(question.asked_if):
+        question.codes = "\n".join(codes if offered else codes[:-1])
+    question.may_decline = offered
+
+
 def lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 

@@ -7,7 +7,8 @@ from django.utils.translation import gettext as _
 
 from surveys.design import blocks, combinations
 from surveys.design.drafts import editing, plan_no_more
-from surveys.design.models import Study
+from surveys.design.models import Question, Study
+from surveys.design.questions import decline
 from surveys.design.refusals import Refused
 
 
@@ -44,6 +45,17 @@ def send_apart(*, study_id: int, together: str, who: str, now: datetime.datetime
     with editing(study_id=study_id, who=who, now=now) as study:
         plan_no_more(study)
         study.questions.filter(together=together).update(together="")
+
+
+def offer_declining(*, study_id: int, offered: bool, who: str, now: datetime.datetime) -> None:
+    """Let people decline each randomised question of one choice, or none of them."""
+    with editing(study_id=study_id, who=who, now=now) as study:
+        questions = list(study.questions.all())
+        for question in filter(blocks.can_be_joined, questions):
+            decline(question, offered=offered)
+        Question.objects.bulk_update(questions, ["may_decline", "codes"])
+        for _name, problem in () if study.is_planned else blocks.problems(questions):
+            raise Refused(f"{problem} {_('Nothing was changed.')}")
 
 
 def free_answer(study: Study, taken: Sequence[str] = ()) -> str:

@@ -503,7 +503,10 @@ class QuestionForm(forms.ModelForm):
             "choices": gettext_lazy(
                 "Of a scale, leave empty for the five usual points of agreement."
             ),
-            "may_decline": gettext_lazy("An answer like any other: chance can turn it over too."),
+            "may_decline": gettext_lazy(
+                "An answer like any other: chance can turn it over too. Of questions that are sent "
+                "as one answer, it is one choice for all."
+            ),
             "least": "",
             "most": "",
             "unit": gettext_lazy("What the number counts, such as days."),

@@ -11,6 +11,7 @@ build = [
     path("order/", draft.order, name="order"),
     path("undo/", draft.undo, name="undo"),
     path("together/", draft.join, name="together"),
+    path("declining/", draft.offer, name="declining"),
     path("import/", new.import_into, name="import"),
     path("form.xlsx", new.export, name="export"),
     path("questions/<slug:name>/", questions.edit, name="question"),

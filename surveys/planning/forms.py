@@ -106,6 +106,8 @@ class GoalForm(forms.Form):
         error_messages=BOUNDS,
     )
 
+    declines = forms.BooleanField(required=False)  # of questions that nobody has written yet
+
     def __init__(self, *args: Any, limits: tuple[Decimal, Decimal], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         least, most = limits

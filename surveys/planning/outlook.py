@@ -13,6 +13,7 @@ By hand    Two of six yes/no questions drawn and sent as one of four answers, ε
            ± 10 takes (16.5/10)² times as many: 810.
 """
 
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -75,6 +76,12 @@ class Outlook:
     def questions(self) -> list[Learned]:
         """Return what is learned of every question that the rule publishes."""
         return [self._learned(each, self.n) for each in self._published]
+
+    def of(self, names: Container[str]) -> list[Learned]:
+        """Return what is learned of these questions."""
+        return [
+            self._learned(each, self.n) for each in self._published if each.content.name in names
+        ]
 
     @cached_property
     def widest(self) -> Learned | None:

@@ -11,13 +11,14 @@ By hand    One yes/no question, ε = 2, 300 answers, 1.96 standard errors. One w
            7.6, 12.6, 18.0, 7.7, 9.4.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 
 from dpengine.privacy import Neighbours
-from surveys.design import documents, selectors as design, sharing, terms
+from surveys.design import blocks, documents, selectors as design, sharing, terms
 from surveys.design.models import Draws, Question, Study
+from surveys.design.questions import decline
 from surveys.plan.content import PlanContent, PlanQuestion
 from surveys.plan.records import ONE_ANSWER, answers_of, n_is_public
 from surveys.planning.outlook import Outlook as Outlook, outlook as outlook
@@ -83,6 +84,48 @@ class Price:
     def people(self) -> str:
         """Return how many times the people one wave needs, for people: 2.7."""
         return f"{self.times:.1f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Declining:
+    """Whether people may decline, and the widest ± of what they may, without and with that."""
+
+    some: bool
+    all: bool
+    without: str
+    with_it: str
+
+
+def declining(
+    study: Study,
+    questions: Sequence[Question],
+    content: PlanContent,
+    listed: int | None = None,
+) -> Declining | None:
+    """Return what it costs a draft with this Plan that people may decline each randomised question
+    of one choice; nothing where no ± is known.
+    """
+    own = {each.name: each.may_decline for each in questions if blocks.can_be_joined(each)}
+    halves = []
+    for offered in (False, True):
+        is_so = all(each == offered for each in own.values())
+        other = content if is_so else _declining(study, questions, own, offered=offered)
+        if other is None or not own:
+            return None
+        learned = outlook(other, study.expected, listed).of(own)
+        halves.append(max(learned, key=lambda each: each.part).half)
+    return Declining(any(own.values()), all(own.values()), *halves)
+
+
+def _declining(
+    study: Study, questions: Sequence[Question], names: Container[str], *, offered: bool
+) -> PlanContent | None:
+    """Return the Plan of a draft if these questions could be declined, or could not."""
+    planned, asked = copy(study), [copy(question) for question in questions]
+    for question in (each for each in asked if each.name in names):
+        decline(question, offered=offered)
+    sharing.spend(planned, asked)
+    return _content(planned, asked)
 
 
 def prices(study: Study, questions: Sequence[Question]) -> list[Price]:

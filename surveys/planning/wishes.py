@@ -1,6 +1,7 @@
 """What is wanted, as an address holds it: of questions that nobody has written yet, or of a draft.
 
 n, epsilon, half, asked        of the whole; what is missing is as usual
+declines                       not empty where people may decline what is not written yet
 many, kind, choices, weight    once for each row of questions alike
 <name>-weight                  of a draft's question
 """
@@ -28,13 +29,14 @@ from surveys.planning.forms import MAX_QUESTIONS, MIN_EPSILON, GoalForm, TopicFo
 from surveys.planning.scenarios import PlannedStudy
 
 MAX_ROWS = 8
-GOAL = ("n", "epsilon", "half", "asked")
+GOAL = ("n", "epsilon", "half", "asked", "declines")
 ROW = ("many", "kind", "choices", "weight")
 USUAL = {
     "n": "800",
     "epsilon": "2",
     "half": "",
     "asked": "",
+    "declines": "",
     "many": "1",
     "kind": "yes_no",
     "choices": "5",
@@ -171,7 +173,11 @@ class FreeWishes(Wishes):
 
     @cached_property
     def goal(self) -> Goal | None:
-        return self.form.goal([row.topic for row in self.each()]) if self.fits else None
+        if not self.fits:
+            return None
+        declines = self.form.cleaned_data["declines"]
+        topics = [row.topic.that_declines(declines=declines) for row in self.each()]
+        return self.form.goal(topics)
 
     def query_of_row(self, number: int, **changes: str) -> str:
         """Change a row, which is numbered from 0."""

@@ -190,3 +190,41 @@ def test_everybody_may_be_asked_everything_in_one_answer(researcher, chromium):
     assert guest.complaints == []
     assert json.loads(guest.bodies[0]) == message
     guest.context.close()
+
+
+def test_people_may_decline_at_a_tap_by_its_price_and_no_more_at_another(researcher):
+    page = researcher
+    page.goto("/plan/?n=1000&many=8")
+    expect(page.locator("#declining")).to_contain_text("it is ± 11.0, without it ± 10.1")
+    page.get_by_role("link", name="Offer it").click()
+    expect(page.locator("#answer")).to_contain_text("± 11.0 points")
+    tab_to(page, "n")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("4000")
+    expect(page.locator("#declining")).to_contain_text("it is ± 5.5, without it ± 5.0")
+    expect(page.locator("#answer")).to_contain_text("± 5.5 points")
+    page.get_by_role("link", name="Remove it").click()
+    expect(page.locator("#answer")).to_contain_text("± 5.0 points")
+    page.goto("/plan/?n=200&many=2")
+    page.get_by_role("link", name="Make this study").click()
+    for id, typed in (
+        ("id_title", "To decline"),
+        ("id_organisation", "Aldermoor"),
+        ("id_purpose", "To try."),
+        ("id_contact", "a@example.org"),
+        *((f"id_q{at}-text", text) for at, text in enumerate(QUESTIONS[:2], start=1)),
+    ):
+        page.locator(f"#{id}").fill(typed)
+    page.get_by_role("button", name="Begin the draft").click()
+    page.wait_for_url("**/launch/")
+    page.goto("/studies/to-decline/build/")
+    said = page.locator("#declining")
+    price = said.locator("span").first.inner_text()
+    for taken, there in (("Offer it", "Remove it"), ("Remove it", "Offer it")):
+        said.get_by_role("button", name=taken).click()
+        expect(said.get_by_role("button", name=there)).to_be_focused()
+        expect(said.get_by_role("button", name=taken)).to_have_count(0)
+        assert said.locator("span").first.inner_text() == price
+    said.get_by_role("button", name="Offer it").click()
+    expect(page.frame_locator("#preview").get_by_role("button", name="Start")).to_be_visible()
+    assert complaints(page) == []

@@ -32,7 +32,7 @@ from surveys.design.questions import is_scored
 from surveys.design.readiness import Consequence, Readiness, consequence_of
 from surveys.design.refusals import Refused
 from surveys.design.revisions import OF_QUESTION, Overtaken, Since
-from surveys.design.together import send_apart, send_together
+from surveys.design.together import offer_declining, send_apart, send_together
 from surveys.drafting.forms import TextsForm
 from surveys.drafting.views.ways import to_build
 from surveys.intake.pages import page_context
@@ -127,6 +127,8 @@ def page_of(request: HttpRequest, study: Study, **more: str) -> dict[str, Any]:
         "joinable": [each for each in readiness.questions if blocks.can_be_joined(each)],
         "answers": blocks.groups(readiness.questions).items(),
         "problems": problems,
+        "declining": content
+        and planning.declining(study, readiness.questions, content, lists.listed(study)),
         "loss": Consequence(loss=content.loss) if content else None,
         "asked": max((len(each) for each in content.drawn_sets), default=0) if content else 0,
         "outlook": content and planning.outlook(content, study.expected, lists.listed(study)),
@@ -262,6 +264,16 @@ def join(request: HttpRequest, study: Study, since: Since) -> dict[str, str]:
         since.refuse(*paths_of(study, names, JOINED))
         send_together(study_id=study.pk, names=names, **by)
     return {"focus": "together"}
+
+
+@changes_questions
+def offer(request: HttpRequest, study: Study, since: Since) -> dict[str, str]:
+    """Let people decline all questions of one choice that are randomised, or none of them."""
+    own = study.questions.values_list("name", flat=True)
+    since.refuse(*paths_of(study, own, ("may_decline", "codes", "kind", "protection")))
+    offered = request.POST.get("offered") == "yes"
+    offer_declining(study_id=study.pk, offered=offered, **author(request))
+    return {"focus": "declining"}
 
 
 def paths_of(study: Study, names: Iterable[str], fields: Iterable[str]) -> list[str]:

@@ -3,6 +3,7 @@
 And the XLSForms that go in and out of a draft.
 """
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -77,9 +78,11 @@ def _from_plan(request: HttpRequest) -> HttpResponse:
     if not all([form.is_valid(), *(each.is_valid() for each in words)]):
         return _show(request, way="plan", status=400, **more)
     planned = planning.Planned(wishes.outcome)
+    declined = [{"may_decline": topic.declines} for topic in goal.topics]
+    ways = map(operator.or_, planned.ways, declined)
     questions = [
         each.draft(None if planned.fields["person"] else epsilon, way)
-        for each, epsilon, way in zip(words, planned.epsilons, planned.ways, strict=True)
+        for each, epsilon, way in zip(words, planned.epsilons, ways, strict=True)
     ]
     texts = {**form.cleaned_data, "expected": form.cleaned_data["expected"] or goal.n}
     # of as many as were typed here; what follows from that has followed

@@ -10,6 +10,7 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import groupby
 
+from django.urls import reverse
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpengine.local.channel import Channel
@@ -90,6 +91,26 @@ class Plan:
     @property
     def half(self) -> str:
         return decimal_text(self.outcome.half(), 1)
+
+    @cached_property
+    def declining(self) -> str:
+        """Say what it costs that people may decline; nothing where nothing asked for has that."""
+        without, with_it = (self.outcome.that_declines(declines=each) for each in (False, True))
+        if without.goal == with_it.goal:
+            return ""
+        text = _("With “Prefer not to say” it is ± %(with_it)s, without it ± %(without)s.")
+        halves = {"with_it": with_it.half(), "without": without.half()}
+        return text % {name: decimal_text(half, 1) for name, half in halves.items()}
+
+    @property
+    def other(self) -> Mend:
+        """Return the way to let people decline, or no more: of a draft, where its questions are."""
+        if self.planned.study is not None:
+            build = reverse("drafting:build", args=[self.planned.study.slug])
+            return Mend(_("Change it"), f"{build}#declining")
+        if any(topic.declines for topic in self.goal.topics):
+            return Mend(_("Remove it"), self.address(declines=""))
+        return Mend(_("Offer it"), self.address(declines="yes"))
 
     @property
     def is_wide(self) -> bool:

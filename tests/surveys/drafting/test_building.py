@@ -459,6 +459,63 @@ def test_questions_are_sent_as_one_answer_and_each_by_itself_again(editor, draft
     assert documents.compose(draft).blocks == []
 
 
+def test_people_may_decline_all_questions_of_one_choice_or_none_at_a_tap(editor, draft):
+    """Its price is said before; what is sent as one answer is declined as one."""
+    build, offer = "/studies/exam-honesty/build/", "/studies/exam-honesty/build/declining/"
+    editor.post(f"{build}together/", {"names": ["copied", "often"]})
+    draft.questions.filter(name="often").update(may_decline=True, codes="1\n2\n3\n9")
+    declining = editor.get(build).context["declining"]
+    assert (declining.some, declining.all) == (True, False)
+    assert float(declining.without) < float(declining.with_it)
+    price = f"± {declining.with_it} points. Without it: ± {declining.without}."
+    assert price in words(editor.get(build))
+    assert editor.post(offer, {"offered": "yes"}).status_code == 302
+    assert set(draft.questions.values_list("may_decline", flat=True)) == {True}
+    assert draft.questions.get(name="often").codes == "1\n2\n3\n9"
+    content = documents.compose(draft)
+    assert (content.blocks[0].questions, content.blocks[0].decline) == (["copied", "often"], 1)
+    assert content.question("copied").channel.channel.cells == 2 * 3 + 1
+    now = editor.get(build).context["declining"]
+    assert (now.some, now.all) == (True, True)
+    assert (now.without, now.with_it) == (declining.without, declining.with_it)
+    assert "Offer it with every randomised choice" not in words(editor.get(build))
+    assert editor.post(offer, {"offered": "no"}).status_code == 302
+    assert set(draft.questions.values_list("may_decline", flat=True)) == {False}
+    assert draft.questions.get(name="often").codes == "1\n2\n3"
+    assert documents.compose(draft).blocks[0].decline == 0
+    assert "Ready to launch" in words(editor.get(build))
+
+
+def test_declining_stays_as_it_was_where_one_answer_would_have_too_many_combinations(editor, draft):
+    more = [
+        Question(study=draft, name=f"q{at}", kind="yes_no", text="?", label="?", together="habits")
+        for at in range(10)
+    ]
+    Question.objects.bulk_create(more)
+    draft.questions.filter(name="often").update(may_decline=False)
+    answer = editor.post("/studies/exam-honesty/build/declining/", {"offered": "yes"})
+    assert answer.status_code == 409
+    assert "have 1,025 combinations of answers" in words(answer)
+    assert not draft.questions.filter(may_decline=True).exists()
+
+
+def test_what_is_sent_as_one_answer_is_declined_as_one(editor, draft):
+    draft.questions.filter(name__in=("copied", "often")).update(together="habits")
+    draft.questions.filter(name="often").update(may_decline=True)
+    page = "/studies/exam-honesty/build/questions/copied/"
+    form = editor.get(page).context["form"]
+    typed = {name: form[name].value() for name in form.fields}
+    typed = {name: value for name, value in typed.items() if value not in (None, False)}
+    editor.post(page, {**typed, "text": "Have you ever copied?"})
+    kept = dict(draft.questions.values_list("name", "may_decline"))
+    assert kept == {"copied": False, "fair": False, "often": True}, "only what was changed follows"
+    editor.post(page, {**typed, "may_decline": "on"})
+    kept = dict(draft.questions.values_list("name", "may_decline"))
+    assert kept == {"copied": True, "fair": False, "often": True}
+    editor.post(page, typed)
+    assert set(draft.questions.values_list("may_decline", flat=True)) == {False}
+
+
 def test_how_much_a_question_matters_and_what_it_stays_with_is_said_at_it(editor, draft):
     page = "/studies/exam-honesty/build/questions/copied/"
     form = editor.get(page).context["form"]

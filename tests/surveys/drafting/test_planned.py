@@ -40,6 +40,15 @@ def test_a_plan_becomes_a_draft_that_can_be_launched(ada):
     assert DraftChange.objects.filter(study=study, who="ada").exists()
 
 
+def test_of_a_plan_in_which_people_may_decline_a_draft_has_one_answer_for_it(ada):
+    ada.post(f"{SIX}&declines=yes", {**TEXTS, **WORDS, "way": "plan"})
+    content = documents.compose(Study.objects.get())
+    assert [block.decline for block in content.blocks] == [1, 1, 1]
+    assert {block.channel_document["choices"] for block in content.blocks} == {5}
+    for question in content.questions:
+        assert question.choices == ["No", "Yes", "Prefer not to say"]
+
+
 PLANNED = ((60, 1), (800, 2), (3000, 3))  # people and ε: how questions are sent hangs on ε alone
 ROWS = ("many=6", "many=3&kind=yes_no&many=3&kind=single&choices=4")
 LINK = re.compile(r'href="(/studies/exam-honesty/[^"#?]*)')

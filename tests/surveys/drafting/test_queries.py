@@ -34,7 +34,9 @@ def questions(count):
 
 @pytest.mark.parametrize("whole", [False, True], ids=["incomplete", "could open"])
 @pytest.mark.parametrize("count", [3, 30])
-def test_a_draft_is_read_in_a_few_queries_and_composed_once(db, monkeypatch, count, whole):
+def test_a_draft_is_read_in_a_few_queries_and_composed_as_it_is_and_as_it_might_be_declined(
+    db, monkeypatch, count, whole
+):
     study = new_draft(texts=TEXTS, questions=questions(count))
     if not whole:
         save_translation(study_id=study.pk, language="zh-hans", content={}, who="ada", now=NOW)
@@ -51,4 +53,4 @@ def test_a_draft_is_read_in_a_few_queries_and_composed_once(db, monkeypatch, cou
     assert len(response.context["items"]) == count
     assert bool(response.context["problems"]) != whole
     assert len(queries) <= MAX_QUERIES
-    assert len(composed) == 1
+    assert len(composed) == 2

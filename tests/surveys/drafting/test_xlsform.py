@@ -733,6 +733,16 @@ def test_what_is_sent_as_one_answer_and_matters_comes_back_from_its_own_file(db)
     assert [each.drawn_in for each in again.questions] == ["", "", "evening_2"]
 
 
+def test_what_is_declined_as_one_comes_back_from_its_own_file(db):
+    own = {**COPIED, "together": "habits", "may_decline": True}
+    draft = new_draft(texts=TEXTS, questions=[own, {**own, "name": "caught"}])
+    found = reader.read(BytesIO(writer.workbook_of(draft)))
+    again = new_draft(texts=TEXTS, questions=[each.fields() for each in found.questions])
+    for study in (draft, again):
+        (block,) = documents.compose(study).blocks
+        assert (block.decline, block.channel_document["choices"]) == (1, 5)
+
+
 @pytest.mark.parametrize(
     ("row", "column", "told"),
     [

@@ -191,11 +191,35 @@ def test_a_stranger_s_network_is_asked_to_wait_and_who_is_signed_in_is_not(
     assert client.get("/plan/").status_code == 200
 
 
-def test_the_same_plan_is_worked_out_once(client):
+def test_the_same_plan_is_worked_out_once_and_once_with_declining(client):
     planning._compared.cache_clear()
     for n in (1100, 1200, 2000):
         client.get(f"/plan/?n={n}&many=7")
-    assert planning._compared.cache_info().misses == 1
+    assert planning._compared.cache_info().misses == 2
+
+
+def test_the_plan_says_what_it_costs_that_people_may_decline_and_is_a_tap_from_it(client):
+    """Of eight yes/no questions: two are sent as one of five answers, or of four."""
+    address = "/plan/?n=1000&epsilon=2&many=8"
+    answer = client.get(address)
+    price = "With “Prefer not to say” it is ± 11.0, without it ± 10.1."
+    assert "± 10.1 points for what matters most" in words(answer)
+    assert price in words(answer)
+    other = answer.context["plan"].other
+    assert (other.text, "declines=yes" in other.address) == ("Offer it", True)
+    declined = client.get(other.address)
+    assert "± 11.0 points for what matters most" in words(declined)
+    assert price in words(declined)
+    back = declined.context["plan"].other
+    assert back.text == "Remove it"
+    assert "± 10.1 points for what matters most" in words(client.get(back.address))
+    assert "Prefer not to say" not in words(client.get("/plan/?many=2&kind=number"))
+
+
+def test_a_draft_s_plan_leads_to_where_declining_is_changed(page):
+    answer = page.get("/studies/exam-honesty/plan/")
+    assert "With “Prefer not to say” it is ± " in words(answer)
+    assert answer.context["plan"].other.address == "/studies/exam-honesty/build/#declining"
 
 
 # A study's

@@ -12,6 +12,7 @@ from django.core.management.base import CommandError
 from surveys.aggregation import selectors as aggregation, services as sweeps
 from surveys.demo.services import answer_as_browsers
 from surveys.design import services as design
+from surveys.drafting.plan_text import term_lines
 from surveys.people import services as people
 from surveys.people.models import Role
 from surveys.planning.population import population_of, usual
@@ -144,7 +145,7 @@ def test_a_file_that_is_no_export_is_refused(tmp_path):
         ("/studies/joint/ask/shares/", ""),
         ("/registry/joint.yaml", ""),
         ("/registry/joint/", "are sent as one answer: the loss of each is the loss of all"),
-        ("/s/joint/", "some of them sent as one"),
+        ("/s/joint/", "randomised answers, some sent as one"),
     ],
 )
 def test_pages_open(published, client, researcher, address, text):
@@ -179,7 +180,9 @@ def declining(db):
     return design.open_study(why="A test.", study_id=draft.pk, who="ada", now=NOW)
 
 
-def test_of_what_is_declined_as_one_everything_published_is_a_share_of_everybody(declining):
+def test_of_what_is_declined_as_one_everything_published_is_a_share_of_everybody(
+    declining, client, researcher
+):
     """Of 3,000 people 900 decline, on either of both questions."""
     said = [(1, 0)] * 700 + [(0, 0)] * 1100 + [(1, 1)] * 300 + [(2, 2)] * 500 + [(0, 2)] * 400
     truths = [{"took": took, "saw": saw, "late": 1} for took, saw in said]
@@ -203,6 +206,12 @@ def test_of_what_is_declined_as_one_everything_published_is_a_share_of_everybody
         again = (row.noisy_count / row.n - row.odds_other) / (row.odds_own - row.odds_other)
         assert 100 * again == pytest.approx(row.estimate)
     assert len({row.odds_other for row in rows}) == 2, "of declining, and of all else"
+    people.share(study=declining.study, user=researcher, role=Role.ANALYST)
+    client.force_login(researcher)
+    methods = client.get("/studies/declining/methods/").content.decode()
+    assert "Who declines one of the questions that are sent as one declines them all." in methods
+    told = dict(term_lines(declining.content))
+    assert told["declined.theft"] == ("Declined as one", "“Took”, “Saw”")
 
 
 def test_a_rehearsal_of_what_is_declined_as_one_is_not_off(declining):

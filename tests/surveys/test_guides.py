@@ -17,6 +17,7 @@ from tools.gather_messages import HOUSE, form_catalogues, of_site, read
 FOLDER = settings.BASE_DIR / GUIDES
 TEXTS = {"en": FOLDER, "zh-hans": FOLDER / "zh-hans"}
 NAMES = sorted(path.stem for path in FOLDER.glob("*.md"))  # in both languages
+LED = re.compile(r"'glossary' %}#([\w-]+)")
 LINK = re.compile(r"\]\([./]*([\w-]+)\.md\)")
 EMPHASISED = re.compile(r"(?<!\*)\*([^*\n]+)\*(?!\*)")
 ROW = re.compile(r"^\| ([\d.]+) \| (\d+) \| (.+) \|$", re.MULTILINE)
@@ -121,7 +122,7 @@ def test_twelve_questions_are_twelve(folder):
 
 def test_the_glossary_has_the_same_words_in_both_languages():
     row = re.compile(
-        r'^\| <dfn id="([\w-]+)">(.+)</dfn> \| <span lang="(?:en|zh-Hans)">(.+?)</span> \| .+ \| (.*) \|$',
+        r'^\| <dfn id="([\w-]+)">(.+)</dfn> \| .+ \| <span lang="(?:en|zh-Hans)">(.+)</span> \| (.*) \|$',
         re.MULTILINE,
     )
     english, chinese = (
@@ -137,3 +138,11 @@ def test_files_that_proofs_are_said_to_be_in_are_there():
         paths = re.findall(r"`([\w./]+/[\w./]*)`", (folder / "proofs.md").read_text())
         assert len(paths) > 30
         assert [path for path in paths if not (settings.BASE_DIR / path).exists()] == []
+
+
+def test_words_that_lead_to_the_glossary_are_in_it():
+    templates = (settings.BASE_DIR / "templates").rglob("*.html")
+    led = {key for each in templates for key in LED.findall(each.read_text())}
+    assert len(led) >= 9
+    text = (FOLDER / "glossary.md").read_text()
+    assert [key for key in led if f'<dfn id="{key}">' not in text] == []

@@ -61,7 +61,7 @@ def _watch(now: datetime.datetime) -> list[str]:
         if _is_anybody_named():
             _tell(key, line.name, text, moment(), told=True)
     for alarm in Alarm.objects.filter(pk__in=known).exclude(name__in=wrong):
-        over = f"{alarm.name}: wrong since {alarm.since:%Y-%m-%d %H:%M} UTC, and well again."
+        over = f"{alarm.name}: wrong since {alarm.since:%Y-%m-%d %H:%M} UTC, OK again."
         if alarm.told:
             _tell(alarm.name, f"{alarm.name}: over", over, moment(), told=False)
         if Alarm.objects.filter(_unclaimed(now), pk=alarm.pk, told=False).delete()[0]:

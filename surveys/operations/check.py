@@ -13,9 +13,9 @@ CAP = "cap of "
 
 
 class State(TextChoices):
-    GOOD = "good", gettext_lazy("As it should be")
-    WATCH = "watch", gettext_lazy("Have an eye on it")
-    ALARM = "alarm", gettext_lazy("Act now")
+    GOOD = "good", gettext_lazy("OK")
+    WATCH = "watch", gettext_lazy("Warning")
+    ALARM = "alarm", gettext_lazy("Critical")
 
 
 COMMAND = re.compile("manage[.]py( up)?")

@@ -25,7 +25,7 @@ def checks() -> Iterator[Check]:
         read_only, lacking = is_read_only(), unapplied()
     except DatabaseError as error:  # whose text may hold a password
         todo = (
-            "Look whether it runs, and at DATABASE_URL: name, host, user, password. PostgreSQL "
+            "Check that it runs, and DATABASE_URL: name, host, user, password. PostgreSQL "
             "stops when its disk is full: make room, and start it."
         )
         yield line(
@@ -35,11 +35,11 @@ def checks() -> Iterator[Check]:
     read_only = read_only or not (lacking or takes_writes())
     if read_only:
         todo = (
-            "Is its disk full? Make room, and start it if it has stopped. Else wait until it has "
-            "recovered, promote it, or name the one that takes writes."
+            "Is its disk full? Make room, and start it if it has stopped. Otherwise wait until it "
+            "has recovered, promote it, or name the one that takes writes."
         )
         yield line(
-            "database", State.ALARM, "It takes no writes: no report is accepted.", todo, READ_ONLY
+            "database", State.ALARM, "It takes no writes: no response is accepted.", todo, READ_ONLY
         )
     if lacking:
         said = f"{len(lacking)} migrations are missing, {min(lacking)[0]} {min(lacking)[1]} first."

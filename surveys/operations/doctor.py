@@ -69,7 +69,7 @@ def _letters() -> Iterator[Check]:
         yield line("letters", GOOD, f"Alarms go to {len(settings.ALARMS_TO)} addresses.")
     else:
         lacking = "EMAIL_URL" if not settings.EMAIL_CONFIGURED else "CANDOR_ALARMS_TO"
-        said = "Nobody gets a letter when a backup fails, the ledger breaks or the disk fills up."
+        said = "No email is sent when a backup fails, the ledger breaks or the disk fills up."
         yield line("letters", WATCH, said, f"Set {lacking}.")
 
 
@@ -82,11 +82,11 @@ def _files() -> Iterator[Check]:
     named = zip(sums[1::2], sums[::2], strict=True)
     wrong = [name for name, digest in named if not _is_collected(name, digest)]
     if wrong:
-        said = f"{len(wrong)} of the form's files are not as they should be, {wrong[0]} for one."
+        said = f"{len(wrong)} of the form's files are wrong, among them {wrong[0]}."
         todo = "manage.py collectstatic --noinput, as the user that the site runs as."
         yield line("static files", ALARM, said, todo)
     else:
-        yield line("static files", GOOD, "The form's are collected, byte for byte.")
+        yield line("static files", GOOD, "The form's files are collected, byte for byte.")
 
 
 def _is_collected(name: str, digest: str) -> bool:
@@ -135,14 +135,14 @@ def _rights() -> Iterator[Check]:
         (may, is_safe) = cursor.fetchone() or (False, False)
     todo = "Do what deploy/setup.sql does, as PostgreSQL's superuser."
     if not may:
-        said = "Its user may not do what manage.py forget does: what is erased stays in the log."
+        said = "Its user has no right to run manage.py forget: deleted data stay in the log."
         yield line("database's rights", ALARM, said, todo)
     for said in forget.log_kept():
         yield line("database's log", ALARM, said, todo)
     if database.is_here() and database.folder() is None:
-        yield line("database's disk", WATCH, "Its user may not see where it is.", todo)
+        yield line("database's disk", WATCH, "Its user has no right to see where it is.", todo)
     if not database.is_here() and not is_safe:
-        said = "What goes to the database is not encrypted."
+        said = "The connection to the database is not encrypted."
         todo = "Add ?sslmode=verify-full&sslrootcert=… to DATABASE_URL, and watch its disk there."
         yield line("database's TLS", ALARM, said, todo)
 
@@ -170,8 +170,8 @@ def _tickets() -> Iterator[Check]:
     try:
         issuer.counts("")
     except (Away, NotIssued) as error:
-        said = f"{error}: no ticket is fetched, and no letter goes out."
-        todo = "Look whether it runs, and whether it has this ISSUER_TOKEN."
+        said = f"{error}: no ticket can be fetched, and no email is sent."
+        todo = "Check that it runs and has this ISSUER_TOKEN."
         yield line("tickets", ALARM, said, todo)
     else:
         yield line("tickets", GOOD, "The issuer at ISSUER_URL answers.")
@@ -203,13 +203,13 @@ def _visit(url: str, now: datetime.datetime) -> Iterator[Check]:
     else:
         yield line("address", GOOD, f"{url} answers.")
     if settings.BEHIND_PROXY and headers.get("X-Request-ID") == forged["X-Request-ID"]:
-        said = "The proxy hands on what visitors say of X-Request-ID, so of X-Forwarded-For too."
-        todo = "It must set both itself: whoever forges an address is no network of their own."
+        said = "The proxy passes on a visitor's X-Request-ID, so X-Forwarded-For too."
+        todo = "It must set both itself, or visitors can forge an address."
         yield line("proxy", ALARM, said, todo)
     if is_safe and "Strict-Transport-Security" not in headers:
         yield line("TLS", WATCH, "No Strict-Transport-Security.", "Set CANDOR_MODE=production.")
     if not is_safe and settings.PRODUCTION:
-        yield line("TLS", ALARM, f"{url} is not safe.", "Put a proxy with TLS before it.")
+        yield line("TLS", ALARM, f"{url} is not encrypted.", "Put a proxy with TLS before it.")
     if ends is not None:
         left = ends - now
         yield line(
@@ -220,7 +220,7 @@ def _visit(url: str, now: datetime.datetime) -> Iterator[Check]:
         )
     if door >= 500:
         todo = "Start the door (candor-door), and look at its log."
-        yield line("door", ALARM, f"It answers {door} to a report.", todo)
+        yield line("door", ALARM, f"It answers {door} to a response.", todo)
     else:
         yield line("door", GOOD, "It answers.")
     if counts == 200:

@@ -44,10 +44,10 @@ AGO = (  # below so many seconds; the unit, in seconds; and how it is said
     (172_800, 3_600, ngettext_lazy("%(count)d hour ago", "%(count)d hours ago", "count")),
 )
 REASONS: dict[str, str | Promise] = {
-    "body": gettext_lazy("not a report at all, or too long"),
-    "plan": gettext_lazy("drawn with a Plan that is not there"),
+    "body": gettext_lazy("not a response, or too long"),
+    "plan": gettext_lazy("made for an unknown study"),
     "closed": gettext_lazy("the study had closed"),
-    "report_id": gettext_lazy("same number, other content"),
+    "report_id": gettext_lazy("the same number with other content"),
     "answers": gettext_lazy("not what this form can send"),
     "other page": gettext_lazy("sent by a page of another site, or not as JSON"),
     "address": gettext_lazy("too many at once from one network"),
@@ -104,13 +104,13 @@ def _queue(queue: backlog.Queue, now: datetime.datetime) -> Check:
     }
     return Check(
         "queue",
-        _("Queue of tasks"),
+        _("Task queue"),
         State.ALARM
         if not queue.answers or _age(queue.oldest, now) > LATE
         else _by(_age(queue.oldest, now)),
         _queue_said(queue, now),
-        _("Empty, or a few tasks of some seconds."),
-        _("If the oldest waits for minutes the worker is stuck or gone.") + " " + _restart(),
+        _("Empty, or a few tasks that are some seconds old."),
+        _("If the oldest waits for minutes, the worker is stuck or gone.") + " " + _restart(),
         missing="" if queue.answers else "broker",
         gauges={"broker_answers": queue.answers, **(waiting if queue.answers else {})},
     )
@@ -131,7 +131,7 @@ def _seen_at_work(queue: backlog.Queue, now: datetime.datetime) -> Iterator[Chec
         state,
         _seen(worker, now),
         _("It does a small task every half minute."),
-        _("Without it nothing is sealed, published or erased.") + " " + _restart(),
+        _("Without it no batch is closed, published or deleted.") + " " + _restart(),
         missing="" if state is State.GOOD else "worker",
         gauges={"worker_seen_seconds": _seconds(worker, now)},
     )
@@ -143,7 +143,7 @@ def _seen_at_work(queue: backlog.Queue, now: datetime.datetime) -> Iterator[Chec
         state,
         _seen(sent, now),
         _("It sends a task every ten seconds or so."),
-        _("Without it nothing begins by itself.") + " " + _restart(),
+        _("Without it no task starts by itself.") + " " + _restart(),
         missing="" if state is State.GOOD else "scheduler",
         gauges={"scheduler_seen_seconds": _seconds(scheduler, now)},
     )
@@ -185,28 +185,28 @@ def _backlog(now: datetime.datetime) -> Iterator[Check]:
     since = owed.get(services.OWES_SWEEP)
     yield Check(
         "sweep",
-        _("Reports that are not sealed"),
+        _("Responses that wait for their batch"),
         _by(_age(since, now)) if since else State.GOOD,
         _later(_unsealed_said, since, now),
         _(
-            "Reports wait until a study’s smallest batch is there, or it closes. Then they are "
-            "sealed within a minute."
+            "Responses wait until there are enough for a batch, or the study closes. Then the "
+            "batch is closed within a minute."
         ),
-        _("If a sweep is owed for minutes, look at the worker and at its log: a study may fail."),
+        _("If a run is due for minutes, look at the worker and at its log: a study may fail."),
         gauges={"sweep_owed_seconds": (_seconds(since, now) or 0) // MINUTE * MINUTE},
     )
     due = owed.get(services.OWES_PUBLICATION)
     yield Check(
         "publication",
-        _("Batches that are not published"),
+        _("Batches that wait for their release"),
         _by(_age(due, now)) if due else State.GOOD,
         _later(_unpublished_said, due, now),
         _(
-            "Batches wait for their study’s rule: an hour, or the close. What is due is published "
-            "within a minute."
+            "Batches wait for their study’s rule: an hour, or the close. A release that is due is "
+            "published within a minute."
         ),
         _(
-            "If a publication is due for minutes, look at the worker’s log. A limit on a week "
+            "If a release is due for minutes, look at the worker’s log. A weekly limit "
             "makes it wait too."
         ),
         gauges={"publication_owed_seconds": (_seconds(due, now) or 0) // MINUTE * MINUTE},
@@ -215,10 +215,10 @@ def _backlog(now: datetime.datetime) -> Iterator[Check]:
 
 def _unsealed_said(since: datetime.datetime | None, now: datetime.datetime) -> str:
     waiting = backlog.unsealed()
-    reports = ngettext("%(count)d report waits.", "%(count)d reports wait.", waiting)
+    reports = ngettext("%(count)d response waits.", "%(count)d responses wait.", waiting)
     owed = _("None is due.")
     if since is not None:
-        owed = _("A sweep has been owed since %(ago)s.") % {"ago": ago(since, now)}
+        owed = _("A run has been due since %(ago)s.") % {"ago": ago(since, now)}
     return f"{reports % {'count': waiting}} {owed}"
 
 
@@ -229,12 +229,12 @@ def _unpublished_said(due: datetime.datetime | None, now: datetime.datetime) -> 
     sealed_on, study = oldest
     days = (now.date() - sealed_on).days
     text = ngettext(
-        "The oldest was sealed %(count)d day ago, in “%(study)s”.",
-        "The oldest was sealed %(count)d days ago, in “%(study)s”.",
+        "The oldest was closed %(count)d day ago, in “%(study)s”.",
+        "The oldest was closed %(count)d days ago, in “%(study)s”.",
         days,
     ) % {"count": days, "study": study}
     if due is not None:
-        text += " " + _("A publication has been due since %(ago)s.") % {"ago": ago(due, now)}
+        text += " " + _("A release has been due since %(ago)s.") % {"ago": ago(due, now)}
     return text
 
 
@@ -245,27 +245,27 @@ def _reports(now: datetime.datetime) -> Iterator[Check]:
     lost = refused.filter(day__gt=now.date() - WEEK, reason="not stored").exists()
     yield Check(
         "refused",
-        _("Reports that were turned away"),
+        _("Rejected responses"),
         State.WATCH if lost or today > MANY else State.GOOD,
         said,
         _(
-            "A few a day: old links, closed studies, people who try. Only reason and day are "
+            "A few a day: old links, closed studies, experiments. Only the reason and the day are "
             "counted."
         ),
-        _("Many of one kind at once: an old script in a browser, or an attack on the site."),
+        _("Many of one kind at once are an old script in a browser, or an attack on the site."),
     )
     said, today = _by_reason(Refusal.objects.filter(reason__in=refusals.SLOWED), now)
     yield Check(
         "slowed",
-        _("Reports that were asked to come later"),
+        _("Responses asked to come later"),
         State.WATCH if today else State.GOOD,
         said,
         _(
-            "None. Browsers send the same report again by themselves. No address is kept, nor "
-            "which study it was."
+            "None. Browsers send the same response again by themselves. Neither address nor study "
+            "is stored."
         ),
         _(
-            "An attack on the site, or a large class that answers at once: then "
+            "It is an attack on the site, or a large class that answers at once. For a class, "
             "raise CANDOR_REPORTS_AT_ONCE."
         ),
     )
@@ -304,7 +304,7 @@ def _backup(now: datetime.datetime) -> Check:
         text = _("The last one failed, %(ago)s: %(why)s")
         said, state = text % {"ago": ago(last.at, now), "why": last.said}, State.ALARM
     elif good is None:
-        said, state = _("None was made by this site."), missed
+        said, state = _("This site has made none."), missed
     else:
         size = f"{(good.size or 0) / 1e6:.1f}"
         parts = {"ago": ago(good.at, now), "size": size, "file": good.said}
@@ -315,10 +315,10 @@ def _backup(now: datetime.datetime) -> Check:
         _("Last backup"),
         state,
         said,
-        _("One a day, kept for a few days only: a backup still holds what was erased since."),
+        _("One a day, kept for a few days. A backup still holds what was deleted later."),
         _(
-            "Run manage.py backup every day, by cron or a timer. Keep the keys apart from it, and "
-            "try a restore."
+            "Run manage.py backup every day, by cron or a timer. Keep the keys elsewhere, and test "
+            "a restore."
         ),
         gauges={
             "backup_seconds": _seconds(good.at, now) if good else None,
@@ -335,7 +335,7 @@ def _forgetting(now: datetime.datetime) -> Iterator[Check]:
     missed = State.ALARM if settings.PRODUCTION else State.WATCH
     last = Event.done(Event.Kind.FORGETTING, now).first()
     if last is None:
-        said, state = _("It was not done by this site."), missed
+        said, state = _("This site has not done it."), missed
     elif not last.went_well:
         text = _("The last one failed, %(ago)s: %(why)s")
         said, state = text % {"ago": ago(last.at, now), "why": last.said}, State.ALARM
@@ -346,10 +346,10 @@ def _forgetting(now: datetime.datetime) -> Iterator[Check]:
             state = missed
     yield Check(
         "forgetting",
-        _("Erased data taken out of the database’s log"),
+        _("Deleted data in the database’s log"),
         state,
         said,
-        _("Once a day, and nothing keeps the log longer."),
+        _("Removed once a day, and nothing keeps the log longer."),
         _("Run manage.py forget every day, by cron or a timer."),
     )
 
@@ -357,27 +357,27 @@ def _forgetting(now: datetime.datetime) -> Iterator[Check]:
 def _ledger(now: datetime.datetime) -> Check:
     last = Event.done(Event.Kind.VERIFICATION, now).first()
     if last is None:
-        said, state = _("It was not checked yet."), State.WATCH
+        said, state = _("Not checked yet."), State.WATCH
     elif not last.went_well:
-        text = _("%(ago)s it did not hold. Rows that show it: %(rows)s.")
+        text = _("%(ago)s: errors in row %(rows)s.")
         rows = ", ".join(re.findall(r"\brow (\d+):", last.said))
         said, state = text % {"ago": ago(last.at, now), "rows": rows}, State.ALARM
     else:
         rows = ngettext("%(count)d row", "%(count)d rows", last.size or 0) % {
             "count": last.size or 0
         }
-        said = _("%(ago)s: it holds, %(rows)s.") % {"ago": ago(last.at, now), "rows": rows}
+        said = _("%(ago)s: no error in %(rows)s.") % {"ago": ago(last.at, now), "rows": rows}
         state = State.GOOD if now - last.at < STALE else State.WATCH
     return Check(
         "ledger",
         _("Last check of the ledger"),
         state,
         said,
-        _("Once a day all of it, and it holds."),
+        _("Checked once a day, without errors."),
         _(
-            "If it does not hold, stop all publications, keep a copy of the database as it is, "
-            "compare with a backup, "
-            "and say so to the people concerned. manage.py verify_ledger names the rows."
+            "If the check fails, stop all releases, and keep a copy of the database as it is. "
+            "Compare it with a backup, and tell the people concerned. manage.py verify_ledger "
+            "names the rows."
         ),
         gauges={
             "ledger_rows": ledger.head()[1],
@@ -402,8 +402,11 @@ def _caps() -> Iterator[Check]:
             _("Cap of %(budget)s") % {"budget": account.budget},
             State.WATCH,
             said,
-            _("More than a tenth. A study whose cap is reached retires, and its answers go."),
-            _("Tell its members: what they still want to publish must fit. A cap never rises."),
+            _(
+                "More than a tenth. A study that has used its cap ends, and its answers are "
+                "deleted."
+            ),
+            _("Tell its members: further releases must fit. The cap is never raised."),
         )
 
 
@@ -415,7 +418,7 @@ def _lists(now: datetime.datetime) -> Iterator[Check]:
             State.ALARM,
             _("More answers were accepted than tickets fetched, in: %(studies)s.")
             % {"studies": ", ".join(over)},
-            _("In every stratum at most as many answers as tickets."),
+            _("In every group at most as many answers as tickets."),
             _(
                 "Someone has the issuer’s key, or writes to the database. Close "
                 "the study, keep a copy of the database as it is, and tell the "
@@ -469,7 +472,7 @@ def _settings() -> Iterator[Check]:
         f"Django {django.get_version()}, Celery {version('celery')}, Python "
         f"{platform.python_version()}, {_database()}",
         _("What requirements.txt names."),
-        _("Update with it, and run the tests before you do."),
+        _("Run the tests before you update."),
     )
 
 

@@ -33,7 +33,9 @@ def health(request: HttpRequest) -> HttpResponse:
     now = datetime.datetime.now(datetime.UTC)
     checks = site.look(now)
     wrong = [line for line in checks if line.state is not State.GOOD]
-    return render(request, "operations/health.html", {"lines": checks, "wrong": wrong, "now": now})
+    good = [line for line in checks if line.state is State.GOOD]
+    context = {"wrong": wrong, "good": good, "now": now}
+    return render(request, "operations/health.html", context)
 
 
 @never_cache

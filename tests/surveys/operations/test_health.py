@@ -1,6 +1,7 @@
 """How the site is: for staff only, and one word for machines."""
 
 import datetime
+import re
 
 import pytest
 from django.core.management import CommandError
@@ -53,6 +54,9 @@ def test_a_site_that_is_well_says_so(db, client, admin_user):
     assert "All checks are OK." in page
 
 
+NAMES = re.compile(r'<h2 class="h3">([^<]+)</h2>')
+
+
 @pytest.mark.parametrize(
     ("seen", "state"),
     [(before(seconds=40), "good"), (before(minutes=5), "watch"), (before(hours=1), "alarm")],
@@ -68,18 +72,18 @@ def test_a_scheduler_is_seen_by_what_it_sent_even_where_no_worker_takes_it(db, q
     queue["is"] = backlog.Queue(
         answers=True, waiting=9, oldest=before(hours=1), newest=before(seconds=5)
     )
-    assert (line("Worker").state, line("Scheduler").state, line("Queue of tasks").state) == (
+    assert (line("Worker").state, line("Scheduler").state, line("Task queue").state) == (
         "alarm",
         "good",
         "alarm",
     )
-    assert line("Queue of tasks").said == "9 tasks wait. The oldest was sent 60 minutes ago."
+    assert line("Task queue").said == "9 tasks wait. The oldest was sent 60 minutes ago."
 
 
 def test_a_broker_that_does_not_answer_is_an_alarm(db, queue):
     queue["is"] = backlog.Queue(answers=False)
-    assert line("Queue of tasks").state == "alarm"
-    assert health.look(NOW)[0].name == "Queue of tasks"  # what is wrong comes first
+    assert line("Task queue").state == "alarm"
+    assert health.look(NOW)[0].name == "Task queue"  # what is wrong comes first
 
 
 def test_a_ledger_that_does_not_hold_is_an_alarm_and_names_the_row(db):
@@ -91,7 +95,7 @@ def test_a_ledger_that_does_not_hold_is_an_alarm_and_names_the_row(db):
         now=before(hours=1),
     )
     assert line("Last check of the ledger").state == "alarm"
-    assert line("Last check of the ledger").said.endswith("Rows that show it: 5.")
+    assert line("Last check of the ledger").said.endswith("errors in row 5.")
 
 
 @pytest.mark.parametrize("name", ["Last backup", "Last check of the ledger"])
@@ -131,7 +135,7 @@ def test_what_was_erased_and_is_in_the_log_still_is_an_alarm(db, settings, monke
     monkeypatch.setattr(forget, "files_kept", lambda: ["Files of no table: got 7."])
     kept = ["wal_recycle: expected off, got on."]
     settings.PRODUCTION = True
-    assert of_the_log() == ("alarm", "It was not done by this site.")
+    assert of_the_log() == ("alarm", "This site has not done it.")
     with pytest.raises(CommandError):
         forget.noted(refuse)
     assert of_the_log()[0] == "alarm"
@@ -154,36 +158,36 @@ def test_what_was_erased_and_is_in_the_log_still_is_an_alarm(db, settings, monke
 def test_refusals_are_said_by_reason_and_about_how_many(db):
     Refusal.objects.create(day=NOW.date(), reason="closed", count=17)
     Refusal.objects.create(day=before(days=30).date(), reason="body", count=5)
-    said = line("Reports that were turned away")
+    said = line("Rejected responses")
     assert said.said == "In the last seven days: the study had closed: fewer than 30."
     assert said.state == "good"
     Refusal.objects.create(day=NOW.date(), reason="not stored", count=1)
-    assert line("Reports that were turned away").state == "watch"
+    assert line("Rejected responses").state == "watch"
 
 
 def test_floods_have_a_line_of_their_own(db):
-    assert line("Reports that were asked to come later").state == "good"
+    assert line("Responses asked to come later").state == "good"
     Refusal.objects.create(day=NOW.date(), reason="study", count=400)
-    said = line("Reports that were asked to come later")
+    said = line("Responses asked to come later")
     assert (said.state, said.said) == (
         "watch",
         "In the last seven days: too many at once to one study: fewer than 1000.",
     )
-    assert line("Reports that were turned away").state == "good"
+    assert line("Rejected responses").state == "good"
 
 
 def test_what_waits_is_told_in_days_of_batches_and_never_in_times_of_arrival(answered, now):
     answered(25)
     services.live(now=now, sent=now)
-    said = line("Reports that are not sealed")
-    assert said.said == "25 reports wait. A sweep has been owed since 0 seconds ago."
-    assert line("Batches that are not published").said == "None waits."
+    said = line("Responses that wait for their batch")
+    assert said.said == "25 responses wait. A run has been due since 0 seconds ago."
+    assert line("Batches that wait for their release").said == "None waits."
     sweep_all(today=now.date())
     services.live(now=now, sent=now)
-    assert line("Reports that are not sealed").said == "0 reports wait. None is due."
+    assert line("Responses that wait for their batch").said == "0 responses wait. None is due."
     assert (
-        line("Batches that are not published").said
-        == "The oldest was sealed 0 days ago, in “Exam honesty”."
+        line("Batches that wait for their release").said
+        == "The oldest was closed 0 days ago, in “Exam honesty”."
     )
 
 
@@ -191,10 +195,10 @@ def test_nothing_tells_how_many_took_part_where_that_is_protected(db):
     plan = who_took_part.opened()
     who_took_part.answer(plan, 60)
     services.live(now=NOW, sent=NOW)
-    assert line("Reports that are not sealed").said == "0 reports wait. None is due."
+    assert line("Responses that wait for their batch").said == "0 responses wait. None is due."
     sweep_all(today=NOW.date())
     assert batch_sizes(plan) == [60]
-    assert line("Batches that are not published").said == "None waits."
+    assert line("Batches that wait for their release").said == "None waits."
 
 
 def asked_list():
@@ -246,10 +250,10 @@ def test_a_study_that_is_done_owes_nothing(answered, now):
     sweep_all(today=now.date())
     close_plan(plan_id=plan.pk, today=now.date())
     services.live(now=now, sent=now)
-    assert "has been due since" in line("Batches that are not published").said
+    assert "has been due since" in line("Batches that wait for their release").said
     publish_due(now=now)
     services.live(now=now, sent=now)
-    assert line("Batches that are not published").said == "None waits."
+    assert line("Batches that wait for their release").said == "None waits."
 
 
 def test_only_staff_see_it(client, researcher, admin_user):
@@ -259,7 +263,13 @@ def test_only_staff_see_it(client, researcher, admin_user):
     assert answer.status_code == 403
     assert "Only admins of this site" in answer.content.decode()
     client.force_login(admin_user)
-    assert client.get("/health/").status_code == 200
+    answer = client.get("/health/")
+    assert answer.status_code == 200
+    shown, _summary, folded = answer.content.decode().partition("<summary>")
+    wrong = {each.name for each in answer.context["wrong"]}
+    assert "Last backup" in wrong
+    assert wrong == set(NAMES.findall(shown))
+    assert "Clock" in NAMES.findall(folded)
 
 
 def test_machines_get_one_word(client, db):

@@ -32,6 +32,7 @@ class ChoiceShare(NumberRow):
     figure: ChoiceFigure  # as it came out
     is_not_asked: bool
     sign: str = "%"
+    most: float = 1.0
 
     @property
     def says_nothing(self) -> bool:
@@ -74,10 +75,6 @@ class Result(Shown):
     def headline(self) -> ChoiceShare | None:
         """Return the row to say first: Yes."""
         return self.rows[0] if self.question.kind == "yes_no" else None
-
-    @property
-    def doubts_unit(self) -> str:
-        return _("points")
 
     @property
     def is_binary(self) -> bool:

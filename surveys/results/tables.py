@@ -51,6 +51,8 @@ class NumberRow:
     sign: str = ""  # after the value
     error: str = ""
     unit: str = ""
+    least: float = 0.0  # of what is possible
+    most: float = math.inf
 
     @classmethod
     def of(
@@ -79,13 +81,45 @@ class NumberRow:
         return _("%(value)s, %(low)s to %(high)s") % {"value": self.said, **ends}
 
     @property
+    def is_wide(self) -> bool:
+        """Tell whether the interval, not the value, is to be said first.
+
+        It is where it is wider than the value is far from the nearer end of what is possible: if it
+        reaches as far up as down, the truth may be less than half as far, or half as far again.
+        """
+        value = self.number.value
+        if not (is_number(value) and self.interval):
+            return False
+        return bool(
+            self.number.high - self.number.low > min(abs(value - self.least), self.most - value)
+        )
+
+    @property
+    def first(self) -> SafeString:
+        """Return what is to be said first."""
+        if self.is_wide:
+            return self._of_machines(f"{self.interval}{self.sign}", "estimate spanning")
+        return self.data
+
+    @property
+    def then(self) -> str:
+        """Return what is to be said after it."""
+        if self.is_wide:
+            return _("Best estimate: %(value)s.") % {"value": self.said}
+        return _("95%% interval: %(interval)s.") % {"interval": f"{self.interval}{self.sign}"}
+
+    @property
     def data(self) -> SafeString:
         """Return the value as it is said, with its number and its interval's ends for machines."""
+        return self._of_machines(self.said, "estimate")
+
+    def _of_machines(self, said: str, look: str) -> SafeString:
         parts = (self.number.value, self.number.low, self.number.high)
         return format_html(
-            '<data class="estimate" value="{}" data-low="{}" data-high="{}"><b>{}</b></data>',
+            '<data class="{}" value="{}" data-low="{}" data-high="{}"><b>{}</b></data>',
+            look,
             *("" if part is None else f"{part}" for part in parts),
-            self.said,
+            said,
         )
 
 
@@ -171,6 +205,7 @@ class NumberTable:
                     partial(value_text, places=places, unit=row.unit),
                     error=value_text(error, max(places, 1)) if is_number(error) else "",
                     unit=row.unit,
+                    most=100.0 if row.unit == "percent" else math.inf,
                 )
             )
         return cls(translate(table.caption), rows, scale)

@@ -18,7 +18,7 @@ STORY = (
     ".story .left",
     ".card .meter",
     ".burn",
-    ".ladder",
+    ".card .fold",
     "#not",
     ".files",
 )

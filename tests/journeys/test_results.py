@@ -74,12 +74,29 @@ def test_no_page_of_results_scrolls_sideways_on_the_narrowest_screen(chromium, s
     assert wide == []
 
 
+ON_PAPER = ("/promises/", "/registry/", "/registry/sleep-and-work/", "/results/sleep-and-work/")
+
+
+def test_on_paper_every_fold_is_open(chromium, site):
+    page = chromium.new_page(viewport={"width": 680, "height": 1000}, base_url=site.base)
+    for address in ON_PAPER:
+        page.goto(address)
+        folded = "main details:not([open], .filter *, details details) > :not(summary)"
+        assert page.locator(folded).count()
+        assert not page.locator(folded).first.is_visible(), address
+        page.emulate_media(media="print")
+        hidden = [each for each in page.locator(folded).all() if not each.is_visible()]
+        assert hidden == [], address
+        page.emulate_media(media="screen")
+    page.close()
+
+
 def test_by_keyboard_a_result_is_read_and_taken_to_spss(chromium, site, tmp_path):
     context, page = signed_in(chromium, site, accept_downloads=True)
     tab_to(page, "Sleep and work")
     page.keyboard.press("Enter")
     page.wait_for_url(f"{site.base}{STUDY}")
-    said = page.locator(".headline b").first.inner_text()
+    said = page.locator(".headline data").first.get_attribute("value")
     tab_to(page, "SPSS, with labels")
     with page.expect_download() as download:
         page.keyboard.press("Enter")
@@ -88,7 +105,7 @@ def test_by_keyboard_a_result_is_read_and_taken_to_spss(chromium, site, tmp_path
     context.close()
     frame, meta = pyreadstat.read_sav(str(path))
     yes = frame[frame["item"] == 1001].iloc[0]
-    assert f"{yes['estimate']:.1f}%" == said
+    assert f"{yes['estimate']:.1f}" == f"{100 * float(said):.1f}"
     assert meta.variable_value_labels["item"][1001].endswith(": Yes")
     assert any("randomised response" in note for note in meta.notes)
 

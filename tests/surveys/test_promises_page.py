@@ -41,4 +41,4 @@ def test_bounds_on_odds_say_for_whom_they_hold_and_that_a_delta_is_no_bound(
 ) -> None:
     page = client.get("/promises/").content.decode()
     assert "For someone who knows everyone else’s answers, the odds" in page
-    assert "more than twice as much with a chance of 2δ at most" in page
+    assert "more than twice as much with a probability of at most 2δ" in page

@@ -219,7 +219,7 @@ def test_strangers_get_no_cookie(client: Client, plan: Plan, path: str) -> None:
 def test_a_retired_study_is_listed_as_retired_with_its_day(member: Client, published: Plan) -> None:
     design.retire(study_id=published.study_id, because="asked to", who="ada", now=NOW)
     page = text_of(member, "/studies/")
-    assert re.search(r'>Retired</span>\s*<span class="sub">11 May 2026<', page)
+    assert re.search(r'>Ended</span>\s*<span class="sub">11 May 2026<', page)
     assert '<span class="badge live">' not in page
     assert ">Closed</span>" not in page
 

@@ -22,7 +22,7 @@ def refuse_retired(study: Study, text: str) -> None:
 def lock_draft(*, study_id: int) -> Study:
     """Hold a study, so that it stays a draft; CannotOpen if it no longer is one."""
     study = hold(study_id)
-    refuse_retired(study, _("“%(study)s” was retired on %(day)s and no longer takes responses."))
+    refuse_retired(study, _("“%(study)s” ended on %(day)s and no longer takes responses."))
     if study.plan is not None:
         raise CannotOpen(
             _("“%(study)s” is open already, or was; begin a new wave to ask again.")

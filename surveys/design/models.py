@@ -823,9 +823,9 @@ class Summary(models.Model):
     class Changed(models.TextChoices):
         """Which answers are changed on the device."""
 
-        ALL = "device", gettext_lazy("all answers changed on the device")
-        SOME = "both", gettext_lazy("some answers sent as given")
-        NONE = "given", gettext_lazy("all answers sent as given")
+        ALL = "device", gettext_lazy("all answers randomised on the device")
+        SOME = "both", gettext_lazy("some answers not randomised")
+        NONE = "given", gettext_lazy("no answer randomised")
 
     plan = models.OneToOneField(
         Plan, on_delete=models.PROTECT, related_name="summary", primary_key=True

@@ -207,7 +207,7 @@ class Readiness:
             text = _("The last day of collecting is in the past: %(day)s.")
             yield "closes_on", text % {"day": days.told(study.closes_on, study.zone)}
         if study.retires_on is not None and study.retires_on <= today:
-            text = _("The study is to be retired on %(day)s: choose a day after today.")
+            text = _("The study is to end on %(day)s: choose a day after today.")
             yield "retires_on", text % {"day": days.told(study.retires_on, UTC)}
         if study.is_invited and study.answers_from is not None and study.answers_from <= today:
             yield "answers_from", _("Answers must be sent from a day after today on.")

@@ -149,7 +149,7 @@ def begin_wave(*, study_id: int) -> Study:
     """Make the study a draft again, for its next wave, once the present one has closed."""
     study = hold(study_id)
     plan = study.plan
-    refuse_retired(study, _("“%(study)s” was retired on %(day)s: it has no further wave."))
+    refuse_retired(study, _("“%(study)s” ended on %(day)s: it has no further wave."))
     if plan is None:
         raise CannotOpen(
             _("“%(study)s” has not opened its wave %(wave)s yet: change the draft.")
@@ -238,12 +238,12 @@ def retire(*, study_id: int, because: str, who: str, now: datetime.datetime) -> 
         return study
     if study.budget_id is None:
         raise Refused(
-            _("“%(study)s” has never opened: there is nothing to retire. Delete the draft.")
+            _("“%(study)s” has never opened, so it cannot end. Delete the draft.")
             % {"study": study}
         )
     if not 1 <= len(because) <= MAX_REASON:
         raise Refused(
-            _("Say why in 1 to %(most)s characters; there are %(count)s. Nothing was retired.")
+            _("Say why in 1 to %(most)s characters; there are %(count)s. The study goes on.")
             % {"most": MAX_REASON, "count": len(because)}
         )
     if doubt := clock.doubt():

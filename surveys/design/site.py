@@ -72,10 +72,10 @@ def _problems_of_bounds(of: str, floor: Decimal, ceiling: Decimal) -> dict[str, 
     """Return what of the least and the greatest ε of an answer, or of a person, cannot be."""
     parts = {"most": MAX_ANSWER_EPSILON}
     if not (floor.is_finite() and MIN_EPSILON <= floor <= MAX_ANSWER_EPSILON):
-        text = _("The least ε must be %(least)s to %(most)s; it is %(asked)s.")
+        text = _("The minimum ε must be %(least)s to %(most)s; it is %(asked)s.")
         return {f"{of}_floor": text % {**parts, "least": MIN_EPSILON, "asked": floor}}
     if not (ceiling.is_finite() and floor <= ceiling <= MAX_ANSWER_EPSILON):
-        text = _("The greatest ε must be %(least)s, the least one, to %(most)s; it is %(asked)s.")
+        text = _("The maximum ε must be %(least)s, the minimum, to %(most)s; it is %(asked)s.")
         return {f"{of}_ceiling": text % {**parts, "least": plain(floor), "asked": ceiling}}
     return {}
 

@@ -197,7 +197,7 @@ def _problems_alone(study: "Study") -> "Iterator[tuple[str, str]]":
     if closes and retires and days.ends_at(closes, study.zone) > days.begins_at(retires, UTC):
         yield (
             "retires_on",
-            _("Retirement must come after the last day of collecting, %(last)s; it is %(day)s.")
+            _("The study must end after the last day of collecting, %(last)s, but ends on %(day)s.")
             % {"last": days.told(closes, study.zone), "day": days.told(retires, UTC)},
         )
     if begins and closes and closes < begins:
@@ -210,13 +210,13 @@ def _problems_alone(study: "Study") -> "Iterator[tuple[str, str]]":
     if begins and retires and begins >= retires:
         yield (
             "begins_on",
-            _("The first day must be before that of retirement, %(day)s.")
+            _("The first day must be before the end of the study, %(day)s.")
             % {"day": date_format(retires, "DATE_FORMAT")},
         )
     if floor is not None and ceiling is not None and floor > ceiling:
         yield (
             "epsilon_ceiling",
-            _("The greatest ε must be at least the least one, %(least)s; it is %(most)s.")
+            _("The maximum ε must be at least the minimum, %(least)s; it is %(most)s.")
             % {"least": _text(floor), "most": _text(ceiling)},
         )
     if study.slug in RESERVED:

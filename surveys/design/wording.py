@@ -357,7 +357,7 @@ def spending(budget_id: int | None) -> str:
         sentences.append(_("At most %(sign)s %(weekly)s in any seven days.") % weekly)
     if budget.retired_on is not None:
         sentences.append(
-            _("Retired on %(day)s.") % {"day": date_format(budget.retired_on, "DATE_FORMAT")}
+            _("Ended on %(day)s.") % {"day": date_format(budget.retired_on, "DATE_FORMAT")}
         )
     return " ".join(sentences)
 
@@ -389,7 +389,7 @@ def lowering_means(capped: Study | Panel, cap: Decimal) -> list[str]:
         "cap": plain(cap)
     }
     if isinstance(capped, Study):
-        reached = _("When it is reached, the study is retired.")
+        reached = _("When it is used up, the study ends.")
     else:
         reached = _("When it is reached, nothing more is charged to it.")
     return [
@@ -422,7 +422,7 @@ class StudyStatus:
     def of(cls, study: Study, plan: Plan | None) -> "StudyStatus":
         if study.retired_on:
             day = date_format(study.retired_on)
-            return cls(_("Retired"), day, _("Retired %(day)s") % {"day": day})
+            return cls(_("Ended"), day, _("Ended %(day)s") % {"day": day})
         if plan is None:
             return cls(_("Draft"), "", _("Draft of wave %(wave)s") % {"wave": study.wave})
         if plan.closed_on:
@@ -430,7 +430,7 @@ class StudyStatus:
             return cls(_("Closed"), day, _("Closed %(day)s") % {"day": day})
         if plan.closes_on:
             parts = {"day": days.told(plan.closes_on, plan.zone)}
-            until, text = _("until %(day)s") % parts, _("Collecting until %(day)s") % parts
-            return cls(_("Collecting"), until, text, is_live=True)
+            until, text = _("until %(day)s") % parts, _("Open until %(day)s") % parts
+            return cls(_("Open"), until, text, is_live=True)
         since = _("since %(day)s") % {"day": date_format(plan.opened_on)}
-        return cls(_("Collecting"), since, _("Collecting"), is_live=True)
+        return cls(_("Open"), since, _("Open"), is_live=True)

@@ -23,9 +23,9 @@ class AddForm(forms.Form):
         label=gettext_lazy("A file"),
         required=False,
         help_text=gettext_lazy(
-            "CSV or .xlsx, as your survey tool or address book writes it. A row names the columns: "
-            "name, language and stratum are taken if they are there, any others are for your "
-            "letters."
+            "CSV or .xlsx, as your survey tool or address book writes it. The first row names the "
+            "columns. Name, language and stratum are used if they are there. Your emails can use "
+            "all others."
         ),
     )
     pasted = forms.CharField(
@@ -81,7 +81,9 @@ class AddForm(forms.Form):
                 self.raw = base64.b64decode(self.cleaned_data["carried"], validate=True)
             self.found = lists.read_file(self.raw, self.languages, told)
         elif len(given) != 1:
-            self.add_error(None, _("Give a file, or paste lines, or say how many: one of them."))
+            self.add_error(
+                None, _("Upload a file, paste a list, or enter how many people: one of these.")
+            )
         elif file:
             self.raw = file.read(lists.MAX_FILE_BYTES + 1)
             self.found = lists.read_file(self.raw, self.languages, told)
@@ -170,7 +172,9 @@ class EraseForm(forms.Form):
         label=gettext_lazy("Erase the list on"),
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
-        help_text=gettext_lazy("Empty: when the study retires. No letter can be sent after it."),
+        help_text=gettext_lazy(
+            "Leave empty to delete it when the study ends. No email can be sent after it."
+        ),
     )
 
 

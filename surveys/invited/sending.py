@@ -396,7 +396,7 @@ def schedule(
     """
     if plan.closes_on and day > plan.closes_on:
         last = {"day": letters.last_day(plan)}
-        raise Refused(_("The study takes answers until %(day)s: no letter goes out later.") % last)
+        raise Refused(_("The study takes answers until %(day)s: no email is sent later.") % last)
     state = Letter.State.WAITS if day > today else Letter.State.GOES
     made = {"texts": texts, "reminds": reminds, "origin": origin, "state": state}
     waits = Q(state=Letter.State.WAITS)
@@ -404,7 +404,7 @@ def schedule(
     Letter.objects.filter(waits | unsent, plan=plan, day=day).delete()
     letter, is_new = Letter.objects.get_or_create(plan=plan, day=day, defaults=made)
     if not is_new:
-        raise Refused(_("Another letter goes out on this day: one a day."))
+        raise Refused(_("Another email is sent on this day: one a day."))
     return letter
 
 

@@ -113,7 +113,7 @@ def has_key(study: Study) -> bool:
 def _held(study_id: int) -> Study:
     study: Study = design.studies().select_for_update(of=("self",)).get(pk=study_id)
     if study.is_retired:
-        raise Refused(_("“%(study)s” is retired: it has no list.") % {"study": study})
+        raise Refused(_("“%(study)s” has ended: it has no list.") % {"study": study})
     if not study.is_invited:
         raise Refused(_("Anyone with the link can answer “%(study)s”.") % {"study": study})
     return study

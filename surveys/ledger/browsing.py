@@ -139,7 +139,7 @@ def _row(position: int, stored: dict[int, chain.Stored]) -> LedgerRow:
         return LedgerRow(position, {}, digest, (str(damage),))
     faults = []
     if chain.digest_of(document) != digest:
-        faults.append(_("It was changed: its columns do not have its fingerprint."))
+        faults.append(_("It was changed: its columns do not match its check code."))
     before = stored[position - 1][0]["digest"] if position - 1 in stored else None
     if position == 1:
         before = chain.BEFORE_THE_FIRST

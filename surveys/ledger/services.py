@@ -264,7 +264,7 @@ def lower_cap(
     if terms.cap_of(budget) == old:
         raise BadAmount(_("The cap is %(cap)s already. Nothing was changed.") % {"cap": old})
     if not budget.filter.holds(account_of(budget).charges):
-        text = _("More than %(cap)s is spent already. To stop all spending, retire the budget.")
+        text = _("More than %(cap)s is used already. To stop all use, end the budget.")
         raise BadAmount(text % {"cap": terms.cap_of(budget)})
     Budget.objects.filter(pk=budget.pk).update(
         epsilon=budget.epsilon,

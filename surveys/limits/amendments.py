@@ -172,9 +172,9 @@ OF_STUDY = (
     ),
     Amendment(
         name="retire",
-        title=gettext_lazy("Retire this study"),
-        button=gettext_lazy("Retire, and erase the answers"),
-        done=gettext_lazy("The study is retired. Its answers are being erased."),
+        title=gettext_lazy("End this study"),
+        button=gettext_lazy("End it, and delete the answers"),
+        done=gettext_lazy("The study has ended. Its answers are being deleted."),
         form=RetireForm,
         means=wording.retiring_means,
         make=lambda study, data, **by: design.retire(study_id=study.pk, because=data["why"], **by),
@@ -201,7 +201,7 @@ OF_STUDY = (
         name="address",
         title=gettext_lazy("Change the link"),
         button=gettext_lazy("Change the link"),
-        done=gettext_lazy("The link is another one now."),
+        done=gettext_lazy("Link changed."),
         form=AddressForm,
         means=lambda study: [
             _("It is %(link)s now, and can change until the study first opens.")
@@ -280,9 +280,9 @@ OF_SHARE = (
     limit_week(itself, gettext_lazy("Set the weekly limit")),
     Amendment(
         name="retire",
-        title=gettext_lazy("Retire the budget"),
+        title=gettext_lazy("End the budget"),
         button=gettext_lazy("End it permanently"),
-        done=gettext_lazy("The budget is retired. It is written in the ledger."),
+        done=gettext_lazy("The budget has ended. The ledger says so."),
         form=WhyForm,
         means=lambda _share: [_("It is not used again. You can’t undo this.")],
         make=lambda share, data, **by: ledger.retire_budget(

@@ -141,19 +141,19 @@ class DraftForm(Described):
         gettext_lazy("The questions share it. A request may cost as much."),
     )
     retires_on = forms.DateField(
-        label=gettext_lazy("Retire on"),
+        label=gettext_lazy("End on"),
         required=False,
         help_text=gettext_lazy(
-            "From midnight (UTC) of this day on nothing is published, and answers are erased."
+            "From midnight (UTC) of this day on nothing is published, and answers are deleted."
         ),
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         input_formats=["%Y-%m-%d"],
     )
     epsilon_floor = amount(
-        gettext_lazy("Least ε of one answer"), gettext_lazy("Below it, answers are wasted.")
+        gettext_lazy("Minimum ε of one answer"), gettext_lazy("Below it, answers are wasted.")
     )
     epsilon_ceiling = amount(
-        gettext_lazy("Greatest ε of one answer"),
+        gettext_lazy("Maximum ε of one answer"),
         gettext_lazy("Above it, answers are hardly protected."),
     )
     unit = forms.ChoiceField(

@@ -237,9 +237,7 @@ class StudyRisk:
             width = self.widths.get(question.name)
             if question.problem or (width is None and self.headline is None):
                 continue
-            error = _("as asked for") if width is None else f"± {width.said}"
-            if width is not None and width.is_mean:
-                error = f"{error} {width.unit}"
+            error = _("as asked for") if width is None else f"± {width.said} {width.unit}"
             epsilon = "" if self.headline is None else f"ε {question.epsilon}"
             lines.append((question.label, epsilon, error))
         return lines

@@ -11,23 +11,23 @@ from surveys.limits.forms import Described, amount, shown, why
 
 class SiteForm(Described):
     epsilon_floor = amount(
-        gettext_lazy("Least ε of one answer"),
+        gettext_lazy("Minimum ε of one answer"),
         gettext_lazy("Below it no study of any size learns anything."),
     )
     epsilon_ceiling = amount(
-        gettext_lazy("Greatest ε of one answer"),
+        gettext_lazy("Maximum ε of one answer"),
         gettext_lazy("Above it an answer is hardly protected."),
     )
     person_floor = amount(
-        gettext_lazy("Least ε of one person"),
+        gettext_lazy("Minimum ε of one person"),
         gettext_lazy("All that they send, together."),
     )
     person_ceiling = amount(
-        gettext_lazy("Greatest ε of one person"),
+        gettext_lazy("Maximum ε of one person"),
         gettext_lazy("At 2.9 a guess about a person can be right 95 times in 100."),
     )
     cap_ceiling = amount(
-        gettext_lazy("Greatest cap for all publications of a study, ε"),
+        gettext_lazy("Maximum cap for all releases of a study, ε"),
         gettext_lazy("What readers of the results may ever learn about one person."),
     )
     why = why()

@@ -80,7 +80,7 @@ class InviteForm(forms.Form):
         label=_("E-mail"),
         required=False,
         max_length=254,
-        help_text=_("The link is sent there, if this site can send letters. They confirm it."),
+        help_text=_("The link is sent there, if this site can send email. They confirm it."),
         widget=forms.EmailInput({"autocomplete": "off"}),
     )
     power = forms.ChoiceField(

@@ -47,7 +47,7 @@ class RoleText:
 
 
 ROLE_TEXTS = {
-    Role.READER: RoleText(_("Reader"), _("Reads the published numbers, and how collecting goes.")),
+    Role.READER: RoleText(_("Viewer"), _("Reads the published numbers, and how collecting goes.")),
     Role.ANALYST: RoleText(_("Analyst"), _("Also makes queries, which use up the privacy budget.")),
     Role.EDITOR: RoleText(_("Editor"), _("Also plans, simulates and edits the draft.")),
     Role.OWNER: RoleText(

@@ -400,7 +400,7 @@ def may_ask(plan: Plan, today: datetime.date) -> str:
     """Return why nothing can be asked of a Plan now, or nothing: from public quantities only."""
     rule, sealed = plan.content.publication, people(plan)
     if ended := design.ended_on(plan, today):
-        return _("The study was retired on %(day)s. Nothing is published from it any more.") % {
+        return _("The study ended on %(day)s. It publishes nothing more.") % {
             "day": date_format(ended, "DATE_FORMAT")
         }
     if doubt := clock.doubt():

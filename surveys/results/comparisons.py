@@ -66,7 +66,7 @@ def differences_of(
     rows = []
     for answer, difference in raw:
         more = first if difference.low > 0 else second if difference.high < 0 else ""
-        words = _("more often in %(first)s") % {"first": more} if more else _("not told apart")
+        words = _("more often in %(first)s") % {"first": more} if more else _("not distinguished")
         one, other = (
             NumberRow.of("", share, percent, sign="%").both
             for share in (difference.one, difference.other)

@@ -32,10 +32,10 @@ from surveys.results import chart, privacy_loss
 from surveys.results.privacy_loss import USUAL_DELTA, Household, Loss, Shuffled
 
 STATES = {
-    "collecting": _("Collecting"),
+    "collecting": _("Open"),
     "closed": _("Closed"),
     "spent": _("All spent"),
-    "retired": _("Retired"),
+    "retired": _("Ended"),
 }
 UNITS = {
     Unit.RESPONDENT_IN_STUDY.value: _("One person, one study"),

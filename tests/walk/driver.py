@@ -302,7 +302,7 @@ class Driver:
         self.known.digest = ""  # until there is another
         typed = {"why": f"{WHY} It is launched."} if "why" in form.fields else {}
         last = self.known.held.get("closes_on", "")
-        before, opened = self.known.state, f"Collecting until {last}" if last else "Collecting"
+        before, opened = self.known.state, f"Open until {last}" if last else "Open"
         self.known.state = {*before, opened}
         self.known.opened.add(in_words(clock.Clock.now()))
         page = self.researcher.send(form, form.buttons[-1], **typed)
@@ -588,7 +588,7 @@ class Driver:
     def _stands_at(self, *states: str) -> None:
         """Keep where the study stands now; a worker may have retired it."""
         retired = self.study.retired_on
-        self.known.state = {f"Retired {in_words(retired)}"} if retired else set(states)
+        self.known.state = {f"Ended {in_words(retired)}"} if retired else set(states)
 
     def lower_cap(self) -> bool:
         """Lower the cap of an open study a little, as its owner: see that all pages tell that. Undo
@@ -797,7 +797,7 @@ class Driver:
         page = self.researcher.get(self.at("limits/retire/"))
         form = self.form_with(page, "sure")
         assert form is not None, "no form retires the study"
-        self.known.state.add(f"Retired {in_words(clock.Clock.now())}")
+        self.known.state.add(f"Ended {in_words(clock.Clock.now())}")
         self.researcher.send(form, form.buttons[-1], why=f"{WHY} It ends.", sure="on")
         self.known.reasons.append(f"{WHY} It ends.")
         self.tick()

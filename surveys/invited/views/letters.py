@@ -121,7 +121,7 @@ def _tried(request: HttpRequest, how: dict[str, Any]) -> str:
     try:
         sending.send_sample(**how, address=address)
     except (OSError, smtplib.SMTPException) as error:
-        text = _("The server for letters did not take it (%(kind)s).")
+        text = _("The mail server did not accept it (%(kind)s).")
         raise Refused(text % {"kind": type(error).__name__}) from error
     return _("Sent to %(address)s. Its link fetches nothing.") % {"address": address}
 

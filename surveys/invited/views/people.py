@@ -157,7 +157,7 @@ def again(request: HttpRequest, study: Study) -> HttpResponse:
     reference, address = _person(request), request.POST.get("address", "")
     try:
         services.write_again(study_id=study.pk, reference=reference, address=address)
-        messages.success(request, _("The next letter goes there."))
+        messages.success(request, _("The next email goes there."))
     except Refused as refusal:
         messages.error(request, str(refusal))
     return redirect("invited:list", study.slug)

@@ -229,7 +229,7 @@ def amend(
     if not amendment.fits(subject):
         text = _("“%(name)s”: this cannot be done now. Nothing was changed.") % {"name": subject}
         if isinstance(subject, Study):
-            text = _("This cannot be done now: the study has never opened, or is retired.")
+            text = _("This cannot be done now: the study has never opened, or has ended.")
         messages.error(request, text)
         return back
     data = request.POST if request.method == "POST" else None

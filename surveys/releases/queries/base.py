@@ -92,7 +92,7 @@ class Query(ABC):
     kind: ClassVar[str]
     title: ClassVar[Message]
     sentence: ClassVar[str | Promise]
-    needs: ClassVar[str | Promise] = gettext_lazy("It needs a number that is sent as given.")
+    needs: ClassVar[str | Promise] = gettext_lazy("It needs a number that is not randomised.")
     fewest: ClassVar[int] = 1  # questions that fit
     reads_views: ClassVar[bool] = False  # whether it can read a question sent in a joint answer
     blames: ClassVar[str] = "epsilon"  # the parameter, where the engine refuses a setting

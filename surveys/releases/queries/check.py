@@ -104,16 +104,17 @@ class Check(InteractiveQuery):
             initial=5,
         ),
     ]
-    epsilon: Annotated[Decimal, Epsilon(help=gettext_lazy("For all questions together, for good."))]
+    epsilon: Annotated[
+        Decimal, Epsilon(help=gettext_lazy("For all questions together, permanently."))
+    ]
 
     kind = "check"
     title = message("Check numbers found elsewhere", fills="title")
     sentence = gettext_lazy(
-        "State shares that you found in a synthetic data set, or anywhere else. You are told "
-        "whether each stands in the real answers; if it does not, you get the share with chance "
-        "added."
+        "Enter shares that you found in a synthetic data set, or anywhere else. The query says "
+        "whether each holds in the real answers. If not, you get the share with random noise."
     )
-    needs = gettext_lazy("It needs a question with choices that is sent as given.")
+    needs = gettext_lazy("It needs a question with choices that is not randomised.")
 
     @staticmethod
     def fits(question: Question) -> bool:

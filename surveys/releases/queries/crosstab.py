@@ -116,7 +116,7 @@ class Crosstab(Query):
     title = message("Table of two questions", fills="title")
     sentence = gettext_lazy(
         "How many people gave each pair of answers to two questions, and so the share of an "
-        "answer within a group: of those who said one thing, how many said the other."
+        "answer within each group."
     )
     needs = gettext_lazy("It needs two questions with choices.")
     fewest = 2

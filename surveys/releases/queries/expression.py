@@ -154,11 +154,11 @@ class Expression(Query):
             ),
         ),
     ]
-    least: Annotated[Decimal, Amount(label=gettext_lazy("Least that it can be"))]
+    least: Annotated[Decimal, Amount(label=gettext_lazy("Minimum"))]
     most: Annotated[
         Decimal,
         Amount(
-            label=gettext_lazy("Most that it can be"),
+            label=gettext_lazy("Maximum"),
             help=gettext_lazy("From what you know without these answers. Narrower: less chance."),
         ),
     ]
@@ -176,8 +176,8 @@ class Expression(Query):
     kind = "expression"
     title = message("A statistic that you write, group by group", fills="title")
     sentence = gettext_lazy(
-        "People are dealt into random groups, your expression is computed on each group’s answers "
-        "as they are, and what is published is the typical result of a group, with chance."
+        "Computes your expression in random groups of people, and publishes a typical result with "
+        "random noise."
     )
 
     fits = staticmethod(is_number_in_clear)

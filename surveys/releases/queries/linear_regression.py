@@ -111,7 +111,7 @@ class LinearRegression(Query):
     sentence = gettext_lazy(
         "How much a number changes, on average, with each step of others, all taken together."
     )
-    needs = gettext_lazy("It needs two numbers that are sent as given.")
+    needs = gettext_lazy("It needs two numbers that are not randomised.")
     fewest = 2
 
     fits = staticmethod(is_number_in_clear)

@@ -64,10 +64,10 @@ class Price(Query):
     kind = "price"
     title = message("Price that earns most", fills="title")
     sentence = gettext_lazy(
-        "Reads the answers as what each person would pay at most, and names the price that would "
-        "earn most if all who would pay it do."
+        "Names the price that would earn most, if each answer is the highest price a person would "
+        "pay."
     )
-    needs = gettext_lazy("It needs a number that is sent as given: what people would pay.")
+    needs = gettext_lazy("It needs a number that is not randomised: what people would pay.")
 
     @staticmethod
     def fits(question: Question) -> bool:

@@ -125,10 +125,10 @@ class Ranges(Query):
     kind = "ranges"
     title = message("People in many ranges or groups", fills="title")
     sentence = gettext_lazy(
-        "How many gave an answer within each of your ranges. Ranges may overlap: they are "
-        "answered together, more precisely than one by one, and they always add up."
+        "How many people are in each of your ranges. Ranges may overlap. Together they are more "
+        "precise than one by one, and they add up."
     )
-    needs = gettext_lazy("It needs a question that is sent as given.")
+    needs = gettext_lazy("It needs a question that is not randomised.")
     blames = "ranges"
 
     @staticmethod

@@ -184,8 +184,8 @@ class Shares(TallyQuery):
     kind = "shares"
     title = message("Shares of each answer", fills="title")
     sentence = gettext_lazy(
-        "How many of all people give each answer to a question, with its interval; of a number "
-        "that was changed on the device, its mean or how it is spread."
+        "The share of people who give each answer, with an interval. For a number randomised on "
+        "the device: its mean or its distribution."
     )
     needs = gettext_lazy("It needs a question with choices.")
 

@@ -111,11 +111,10 @@ class Synthetic(Query):
     kind = "synthetic"
     title = message("A synthetic data set", fills="title")
     sentence = gettext_lazy(
-        "A file of made-up people with the columns you choose. Each column, and the pairs that go "
-        "together the most, come out like the real ones, but for an error that is printed beside "
-        "them; nothing else about the real people is in it."
+        "A file of synthetic people with the columns you choose. Each column, and the most "
+        "related pairs, are like the real ones, up to a stated error."
     )
-    needs = gettext_lazy("It needs questions that are sent as given.")
+    needs = gettext_lazy("It needs questions that are not randomised.")
 
     @staticmethod
     def fits(question: Question) -> bool:

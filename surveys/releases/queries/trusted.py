@@ -125,8 +125,8 @@ class Trusted(Query):
     kind = "trusted"
     title = message("A statistic of raw answers, group by group", fills="title")
     sentence = gettext_lazy(
-        "People are dealt into random groups, the statistic is computed on each group’s answers "
-        "as they are, and what is published is the typical result of a group, with chance."
+        "Computes the statistic in random groups of people, and publishes a typical result with "
+        "random noise."
     )
 
     fits = staticmethod(is_number_in_clear)

@@ -119,7 +119,7 @@ class Watch(InteractiveQuery):
     @classmethod
     def lacks(cls, plan: Plan) -> str | Promise:
         if not plan.is_open and super().can_be_asked(plan):
-            return _("It looks after every batch of answers, and no more come.")
+            return _("It looks at every batch of answers, and this study is closed.")
         return super().lacks(plan)
 
     def refuse_asked(self, n: int) -> None:

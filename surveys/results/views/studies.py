@@ -34,9 +34,9 @@ ON_A_PAGE = 25
 MAX_SEARCH = 100
 STATES = {
     State.DRAFT: gettext_lazy("Draft"),
-    State.COLLECTING: gettext_lazy("Collecting"),
+    State.COLLECTING: gettext_lazy("Open"),
     State.CLOSED: gettext_lazy("Closed"),
-    State.RETIRED: gettext_lazy("Retired"),
+    State.RETIRED: gettext_lazy("Ended"),
 }
 
 

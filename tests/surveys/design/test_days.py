@@ -122,7 +122,7 @@ def test_the_first_day_of_the_calendar_stops_no_other_study_s_answers(draft, zon
 def test_no_last_day_ends_after_retirement(draft):
     draft.zone, draft.closes_on, draft.retires_on = WEST, LAST, LAST + days.ONE
     assert (
-        "must come after the last day of collecting, 13 May 2026 (Los Angeles time)"
+        "must end after the last day of collecting, 13 May 2026 (Los Angeles time)"
         in (services.terms.problems(draft)["retires_on"])
     )
     draft.zone = EAST
@@ -147,7 +147,7 @@ def test_days_are_told_with_their_zone_on_pages_and_in_letters(draft, client):
     plan = opened(draft, WEST)
     assert letters.last_day(plan) == "13 May 2026 (Los Angeles time)"
     page = client.get(f"/registry/{plan.study.slug}/").content.decode()
-    assert "Collecting until 13 May 2026 (Los Angeles time)" in " ".join(page.split())
+    assert "Open until 13 May 2026 (Los Angeles time)" in " ".join(page.split())
     with translation.override("zh-hans"):
         assert "Los Angeles" in days.told(LAST, WEST)
     assert days.told(LAST, None) == "13 May 2026 (UTC)"

@@ -32,7 +32,7 @@ def test_nothing_is_published_on_the_day_of_retirement_even_if_no_worker_has_com
     assert releases.is_due(plan=plan, now=NOW)
     assert releases.publish_due(now=day) == []
     assert releases.try_to_publish(request_id=waiting.pk, now=day) is None
-    with pytest.raises(releases.CannotAsk, match="was retired on 13 May 2026"):
+    with pytest.raises(releases.CannotAsk, match="ended on 13 May 2026"):
         releases.ask_for(plan=plan, kind="shares", parameters={}, who="mira", now=day)
     assert not Release.objects.exists()
     assert not Entry.charges.exists()

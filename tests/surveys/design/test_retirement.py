@@ -67,9 +67,9 @@ def test_a_retired_study_opens_no_wave_and_begins_none(plan):
     services.close_plan(plan_id=plan.pk, today=NOW.date())
     services.begin_wave(study_id=plan.study_id)
     retire(plan)
-    with pytest.raises(CannotOpen, match="was retired on 11 May 2026"):
+    with pytest.raises(CannotOpen, match="ended on 11 May 2026"):
         services.open_study(why="A test.", study_id=plan.study_id, **BY)
-    with pytest.raises(CannotOpen, match="was retired on 11 May 2026"):
+    with pytest.raises(CannotOpen, match="ended on 11 May 2026"):
         services.begin_wave(study_id=plan.study_id)
 
 

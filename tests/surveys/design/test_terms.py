@@ -99,13 +99,13 @@ DAY = datetime.date(2026, 5, 1)
         (
             {"closes_on": DAY, "retires_on": DAY},
             "retires_on",
-            "Retirement must come after the last day of collecting, 1 May 2026 (UTC); it is "
+            "The study must end after the last day of collecting, 1 May 2026 (UTC), but ends on "
             "1 May 2026 (UTC).",
         ),
         (
             {"epsilon_floor": Decimal(2), "epsilon_ceiling": Decimal(1)},
             "epsilon_ceiling",
-            "The greatest ε must be at least the least one, 2; it is 1.",
+            "The maximum ε must be at least the minimum, 2; it is 1.",
         ),
         ({"cap": Decimal(0)}, "cap", "Ensure this value is greater than or equal to 0.01."),
     ],

@@ -464,7 +464,7 @@ def test_a_draft_that_makes_no_plan_says_why(page, draft):
 
 def test_a_launched_study_rehearses_the_plan_that_is_frozen(page, plan):
     said = words(rehearse(page))
-    assert "Collecting" in said
+    assert "Open" in said
     assert "Result of the simulation" in said
 
 

@@ -47,7 +47,7 @@ def test_a_difference_is_called_one_only_if_its_interval_leaves_0_out() -> None:
     rows = differences_of(
         "", "Arts", "Law", [raw(0.1, 0.02, 0.18), raw(0.1, -0.02, 0.22), raw(-0.1, -0.18, -0.02)]
     ).rows
-    told = ["more often in Arts", "not told apart", "more often in Law"]
+    told = ["more often in Arts", "not distinguished", "more often in Law"]
     assert [row.words for row in rows] == told
     assert (rows[0].value, rows[0].low, rows[2].value) == ("+10.0", "+2.0", "−10.0")
 

@@ -29,10 +29,10 @@ def test_only_the_present_page_is_marked_and_results_stand_at_the_study_s_own_ad
     ("plan", "retired", "expected"),
     [
         (None, False, ("Draft of wave 2", False)),
-        (OPEN, False, ("Collecting", True)),
-        (UNTIL, False, ("Collecting until 11 May 2026 (UTC)", True)),
+        (OPEN, False, ("Open", True)),
+        (UNTIL, False, ("Open until 11 May 2026 (UTC)", True)),
         (CLOSED, False, ("Closed 11 May 2026", False)),
-        (OPEN, True, ("Retired 11 May 2026", False)),
+        (OPEN, True, ("Ended 11 May 2026", False)),
     ],
 )
 def test_the_badge_says_where_a_study_stands(plan, retired, expected):

@@ -74,6 +74,7 @@ def test_no_page_of_results_scrolls_sideways_on_the_narrowest_screen(chromium, s
     assert wide == []
 
 
+OFF_PAPER = ".filter *, .no-print, .no-print *"
 ON_PAPER = ("/promises/", "/registry/", "/registry/sleep-and-work/", "/results/sleep-and-work/")
 
 
@@ -81,7 +82,7 @@ def test_on_paper_every_fold_is_open(chromium, site):
     page = chromium.new_page(viewport={"width": 680, "height": 1000}, base_url=site.base)
     for address in ON_PAPER:
         page.goto(address)
-        folded = "main details:not([open], .filter *, details details) > :not(summary)"
+        folded = f"main details:not([open], {OFF_PAPER}, details details) > :not(summary)"
         assert page.locator(folded).count()
         assert not page.locator(folded).first.is_visible(), address
         page.emulate_media(media="print")

@@ -144,7 +144,7 @@ def test_either_cap_of_a_concentrated_budget_falls_alone(concentrated):
         ({}, r"The cap is ε 1\.8 already"),
         ({"epsilon": 0}, "must be above 0"),
         ({"epsilon": Decimal("NaN")}, "exact, finite"),
-        ({"epsilon": Fraction(4, 10)}, r"More than ε 0\.4 is spent already"),
+        ({"epsilon": Fraction(4, 10)}, r"More than ε 0\.4 is used already"),
         ({"rho": Fraction(1, 10)}, "has its cap in ε"),
         ({"delta": Fraction(1, 10)}, "has its cap in ε"),
     ],
@@ -163,7 +163,7 @@ def test_a_cap_does_not_rise_nor_fall_below_what_is_spent(budget, cap, message):
     [
         ({"epsilon": 1}, "has its cap in ρ and δ"),
         ({"delta": -1}, "can only fall"),
-        ({"delta": Fraction(1, 10**8)}, r"More than ρ 0\.5, δ 0\.00000001 is spent already"),
+        ({"delta": Fraction(1, 10**8)}, r"More than ρ 0\.5, δ 0\.00000001 is used already"),
     ],
     ids=str,
 )

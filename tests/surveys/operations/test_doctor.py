@@ -109,7 +109,7 @@ def issuer_gone(settings, monkeypatch):
         (worker_gone, "worker", "start the site again"),
         (nobody_hears, "letters", "CANDOR_ALARMS_TO"),
         (token_without_an_issuer, "tickets", "Set ISSUER_URL"),
-        (issuer_gone, "tickets", "whether it runs"),
+        (issuer_gone, "tickets", "that it runs"),
     ],
 )
 def test_what_is_lacking_is_named_with_what_to_do(settings, monkeypatch, breaks, key, todo):

@@ -35,6 +35,7 @@ COUNTED = ("number", "month", "date")
 PER_YEAR = {"month": 12.0, "date": 365.2425 / 7}  # steps, which files tell as years
 ANYWHERE: set[tuple[str, str]] = set()  # pages of the site where somebody has been
 ADMINS = ("/limits/", "/health/", "/panels/", "/ledger/", "/studies/", "/admin/")
+SAID_AS = {"collecting": "open", "retired": "ended"}  # states in addresses, by the word of pages
 OF_EVERYBODY = ("/", "/registry/", "/ledger/", "/promises/", "/my/", "/receipts/", "/plan/")
 
 
@@ -267,7 +268,8 @@ class Life:
         form = self.driver.form_with(page, "state")
         for state in [each.attrs["value"] for each in form.node.all("option")] if form else ():
             page = self.researcher.send(form, q=known.slug, state=state)
-            stands = any(each.casefold().startswith(state) for each in known.state)
+            said = SAID_AS.get(state, state)
+            stands = any(each.casefold().startswith(said) for each in known.state)
             if stands != (self.driver.at("") in {*page.links, *map(_above, page.links)}):
                 told = f"is wrong of this study, which is {sorted(known.state)}"
                 self.watch.wrong(page.address, told)

@@ -97,7 +97,7 @@ class NumberResult(Shown):
         else:
             scale = number_scale(drawn, "")
             text, whole = partial(value_text, places=places), partial(value_text, places=0)
-        doubts, ends = {}, {"least": question.least, "most": question.most}
+        doubts, ends = {}, (question.least, question.most)
         if mean and mean.variance.total:
             width = came_out.high - came_out.low if came_out else 0.0
             doubts = half_widths(width / 2, mean.variance, max(places, 1))
@@ -111,14 +111,14 @@ class NumberResult(Shown):
             n=content.n_of(numbers),
             people=content.n,
             epsilon=shown_epsilon(question.loss) if question.loss else "",
-            mean=NumberRow.of("", mean, text, **ends) if mean else None,
+            mean=NumberRow.of("", mean, text, ends=ends) if mean else None,
             unbiased=text(came_out.value)
             if came_out and mean and came_out.value != mean.value
             else "",
             doubts=doubts,
             scale=scale,
             quartiles=[
-                NumberRow.of(str(part.part), estimate, whole, **ends)
+                NumberRow.of(str(part.part), estimate, whole, ends=ends)
                 for part, estimate in zip(numbers.quartiles, quartiles, strict=True)
             ],
             columns=_columns(question, numbers, upright) if upright else [],

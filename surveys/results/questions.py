@@ -32,7 +32,7 @@ class ChoiceShare(NumberRow):
     figure: ChoiceFigure  # as it came out
     is_not_asked: bool
     sign: str = "%"
-    most: float = 1.0
+    ends: tuple[float, float] = (0.0, 1.0)
 
     @property
     def says_nothing(self) -> bool:

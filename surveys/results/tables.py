@@ -51,8 +51,7 @@ class NumberRow:
     sign: str = ""  # after the value
     error: str = ""
     unit: str = ""
-    least: float = 0.0  # of what is possible
-    most: float = math.inf
+    ends: tuple[float, float] = (0.0, math.inf)  # of what is possible
 
     @classmethod
     def of(
@@ -87,31 +86,29 @@ class NumberRow:
         It is where it is wider than the value is far from the nearer end of what is possible: if it
         reaches as far up as down, the truth may be less than half as far, or half as far again.
         """
-        value = self.number.value
-        if not (is_number(value) and self.interval):
-            return False
-        return bool(
-            self.number.high - self.number.low > min(abs(value - self.least), self.most - value)
-        )
+        value, (low, high) = self.number.value, self.ends
+        is_told = is_number(value) and bool(self.interval)
+        return is_told and self.number.high - self.number.low > min(abs(value - low), high - value)
 
     @property
     def first(self) -> SafeString:
         """Return what is to be said first."""
-        if self.is_wide:
-            return self._of_machines(f"{self.interval}{self.sign}", "estimate spanning")
-        return self.data
+        return self._of_machines(self._whole, "estimate spanning") if self.is_wide else self.data
 
     @property
     def then(self) -> str:
         """Return what is to be said after it."""
-        if self.is_wide:
-            return _("Best estimate: %(value)s.") % {"value": self.said}
-        return _("95%% interval: %(interval)s.") % {"interval": f"{self.interval}{self.sign}"}
+        text = _("Best estimate: %(value)s.") if self.is_wide else _("95%% interval: %(interval)s.")
+        return text % {"value": self.said, "interval": self._whole}
 
     @property
     def data(self) -> SafeString:
         """Return the value as it is said, with its number and its interval's ends for machines."""
         return self._of_machines(self.said, "estimate")
+
+    @property
+    def _whole(self) -> str:
+        return f"{self.interval}{self.sign}"
 
     def _of_machines(self, said: str, look: str) -> SafeString:
         parts = (self.number.value, self.number.low, self.number.high)
@@ -205,7 +202,7 @@ class NumberTable:
                     partial(value_text, places=places, unit=row.unit),
                     error=value_text(error, max(places, 1)) if is_number(error) else "",
                     unit=row.unit,
-                    most=100.0 if row.unit == "percent" else math.inf,
+                    ends=(0.0, 100.0 if row.unit == "percent" else math.inf),
                 )
             )
         return cls(translate(table.caption), rows, scale)

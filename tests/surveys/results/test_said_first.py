@@ -7,14 +7,14 @@ import pytest
 from dpengine.estimates import Estimate, Variance
 from surveys.results.tables import NumberRow
 
-SHARE = {"least": 0.0, "most": 1.0}
-POINTS = {"least": 1.0, "most": 5.0}
-ANY = {"least": 0.0, "most": math.inf}
+SHARE = (0.0, 1.0)
+POINTS = (1.0, 5.0)
+ANY = (0.0, math.inf)
 
 
 def row(value, low, high, ends):
     estimate = Estimate(value, low, high, Variance(1.0, 1.0, 0.0))
-    return NumberRow.of("Yes", estimate, "{:.2f}".format, **ends)
+    return NumberRow.of("Yes", estimate, "{:.2f}".format, ends=ends)
 
 
 @pytest.mark.parametrize(

@@ -86,29 +86,27 @@ class NumberRow:
         It is where it is wider than the value is far from the nearer end of what is possible: if it
         reaches as far up as down, the truth may be less than half as far, or half as far again.
         """
-        value, (low, high) = self.number.value, self.ends
-        is_told = is_number(value) and bool(self.interval)
-        return is_told and self.number.high - self.number.low > min(abs(value - low), high - value)
+        value, (low, high) = self.number.value if self.interval else None, self.ends
+        return is_number(value) and self.number.high - self.number.low > min(
+            abs(value - low), high - value
+        )
 
     @property
     def first(self) -> SafeString:
         """Return what is to be said first."""
-        return self._of_machines(self._whole, "estimate spanning") if self.is_wide else self.data
+        look = "estimate spanning" if self.is_wide else "estimate"
+        return self._of_machines(f"{self.interval}{self.sign}" if self.is_wide else self.said, look)
 
     @property
     def then(self) -> str:
         """Return what is to be said after it."""
         text = _("Best estimate: %(value)s.") if self.is_wide else _("95%% interval: %(interval)s.")
-        return text % {"value": self.said, "interval": self._whole}
+        return text % {"value": self.said, "interval": f"{self.interval}{self.sign}"}
 
     @property
     def data(self) -> SafeString:
         """Return the value as it is said, with its number and its interval's ends for machines."""
         return self._of_machines(self.said, "estimate")
-
-    @property
-    def _whole(self) -> str:
-        return f"{self.interval}{self.sign}"
 
     def _of_machines(self, said: str, look: str) -> SafeString:
         parts = (self.number.value, self.number.low, self.number.high)

@@ -15,6 +15,7 @@ class Said:
     not_asked: str  # which nobody chooses: it stands for who was not asked
     does_not_apply: str
     only_if: str
+    named: str  # an answer, in a sentence
     either: str  # between answers
     usual: dict[str, list[str]]  # choices that need not be written, by kind
 
@@ -31,6 +32,7 @@ def said_in(tag: str) -> Said:
                 "Only if you answered %(answers)s to “%(question)s”. If not, choose “Does not "
                 "apply”.",
             ),
+            named=pgettext("an answer in a sentence", "“%(answer)s”"),
             either=pgettext("between answers", " or "),
             usual={
                 "yes_no": [pgettext("answer", "No"), pgettext("answer", "Yes")],

@@ -173,7 +173,7 @@ def for_whom(
             _("%(name)s: expected answers of the question it depends on") % {"name": question.name}
         )
     said = said_in(language)
-    shown = said.either.join(f"“{choices[at]}”" for at in sorted(answers))
+    shown = said.either.join(said.named % {"answer": choices[at]} for at in sorted(answers))
     return said.only_if % {"answers": shown, "question": own.text or asked.text}
 
 

@@ -202,7 +202,7 @@ def test_questions_of_every_kind_are_shown_as_chosen_and_as_sent(chromium, site,
     }
     assert chosen == CHOSEN
     fates = [item.locator(".fate").inner_text() for item in items]
-    assert all(re.search("andomised|100.people|By chance|only a clue", fate) for fate in fates)
+    assert all(re.search("andomis|only a clue", fate) for fate in fates)
     assert "{" not in guest.page.locator("main").inner_text().replace(
         guest.page.locator("pre").inner_text(), ""
     )

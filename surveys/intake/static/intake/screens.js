@@ -249,8 +249,8 @@ function chip(question, flags = []) {
 /** @param {Study} study */
 export function ready(study) {
   const first = firstChanged(study.plan);
-  const texts = { ...names(study), ...(first && oddsTexts(first, exampleOf(first))) };
-  return fill('ready', texts, []);
+  const texts = first && { ...oddsTexts(first, exampleOf(first)), ...guessTexts(study.checked) };
+  return fill('ready', { ...names(study), ...texts }, []);
 }
 
 /**

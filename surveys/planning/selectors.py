@@ -110,9 +110,9 @@ def declining(
     for offered in (False, True):
         is_so = all(each == offered for each in own.values())
         other = content if is_so else _declining(study, questions, own, offered=offered)
-        if other is None or not own:
+        learned = outlook(other, study.expected, listed).of(own) if other else []
+        if not learned:  # none of them is whole yet
             return None
-        learned = outlook(other, study.expected, listed).of(own)
         halves.append(max(learned, key=lambda each: each.part).half)
     return Declining(any(own.values()), all(own.values()), *halves)
 

@@ -486,6 +486,16 @@ def test_people_may_decline_all_questions_of_one_choice_or_none_at_a_tap(editor,
     assert "Ready to launch" in words(editor.get(build))
 
 
+def test_no_price_is_told_where_no_such_question_is_whole_yet(editor, draft):
+    draft.questions.exclude(name="copied").delete()
+    number = {"kind": "number", "least": 0, "most": 9, "text": "?", "label": "?"}
+    Question.objects.create(study=draft, name="years", **number)
+    draft.questions.filter(name="copied").update(kind="single", choices="Only")
+    answer = editor.get("/studies/exam-honesty/build/")
+    assert answer.status_code == 200
+    assert answer.context["declining"] is None
+
+
 def test_declining_stays_as_it_was_where_one_answer_would_have_too_many_combinations(editor, draft):
     more = [
         Question(study=draft, name=f"q{at}", kind="yes_no", text="?", label="?", together="habits")

@@ -52,7 +52,7 @@ def messages(found: Catalog) -> dict[Key, Message]:
 
 def problems(catalogue: Catalog, source: Catalog, tag: str) -> list[str]:
     """Return what is wrong with the words of a language, each by its message."""
-    if wrong := _wrong_plurals(catalogue, tag):
+    if wrong := wrong_plurals(catalogue, tag):
         return [f"{tag}: {wrong}"]
     told, many = messages(catalogue), catalogue.num_plurals
     served = Counter(map(plural_of(catalogue), range(MOST + 1)))
@@ -69,7 +69,7 @@ def plural_of(catalogue: Catalog) -> Callable[[int], int]:
     return made
 
 
-def _wrong_plurals(catalogue: Catalog, tag: str) -> str:
+def wrong_plurals(catalogue: Catalog, tag: str) -> str:
     """Tell whether the header parts numbers as the language does, by CLDR."""
     many = catalogue.num_plurals
     try:

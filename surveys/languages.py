@@ -176,10 +176,18 @@ def misread(tag: str) -> str:
     return ""
 
 
+def spoken() -> str:
+    """Return the tag of the language that is spoken now."""
+    return (translation.get_language() or SOURCE).partition("-x-")[0]
+
+
 def samples(tag: str) -> list[int]:
-    """Return, for each plural form of a language, the first number that is said in it."""
+    """Return, for each plural form of a language in turn, the first number that is said in it: of
+    those from 2 on, for what scripts count is more than one. The browser keeps the form whose
+    number is said as its own is (page.js).
+    """
     plural: Callable[[int], int] = _compiled(words_of(tag) or ours()[SOURCE]).plural  # type: ignore[attr-defined]
     first: dict[int, int] = {}
-    for number in (*range(MOST + 1), 10**6):
+    for number in range(2, MOST + 1):
         first.setdefault(plural(number), number)
-    return sorted(first.values())
+    return [first[form] for form in sorted(first)]

@@ -1,6 +1,7 @@
 """Gather the texts to translate, and compile what is translated.
 
-    python tools/gather_messages.py
+    python -m tools.gather_messages        # gather and compile
+    python -m tools.gather_messages ar     # begin a catalogue of the form in one more language
 
 What respondents are told is a catalogue of its own, `locale/form/<tag>.po`; what else the site
 says is in `locale/<language>/LC_MESSAGES/django.po`. A text that moves from one to the other takes
@@ -16,10 +17,15 @@ from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 
+from babel import Locale
 from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
+from babel.messages.plurals import get_plural
 from babel.messages.pofile import read_po, write_po
+from babel.plural import to_gettext
 from django.utils.translation import to_locale
+
+from surveys.catalogues import wrong_plurals
 
 HOUSE = Path(__file__).parent.parent
 LANGUAGES = ("zh_Hans",)  # of the site
@@ -35,6 +41,7 @@ FORM = (
 )
 SHARED = ("surveys/design/days.py",)
 LEFT_OUT = (".venv", "node_modules", "var", "tests", *FORM)
+TWO = "nplurals=2; plural=(n != 1);", "nplurals=2; plural=(n > 1);"
 OPTIONS = ("makemessages", "--no-wrap", "--add-location", "file")
 
 
@@ -59,6 +66,8 @@ def gather(house: Path = HOUSE) -> None:
         catalogue.update(said, no_fuzzy_matching=True, update_creation_date=False)
         catalogue.obsolete.clear()
         for message in catalogue:
+            if message.id and not any(_forms(message)):
+                message.flags.discard("fuzzy")  # it was of one number before, or of several
             before = site and message.id and site.get(message.id, message.context)
             if before and not any(_forms(message)) and not before.fuzzy:
                 message.string = before.string
@@ -115,5 +124,34 @@ def _compile(source: Path, target: Path) -> None:
         write_mo(file, catalogue)
 
 
+def begin(tag: str, house: Path = HOUSE) -> None:
+    """Begin a catalogue of the form, with every sentence and the plural forms of its language."""
+    made = read(house / "locale" / "form" / "en.po")
+    made.header_comment = (
+        f"# What respondents are told, in {Locale.parse(tag, sep='-').english_name}."
+    )
+    made.mime_headers = [("Language", tag), ("Plural-Forms", plural_forms(tag))]
+    for message in made:
+        if message.pluralizable:
+            message.string = ("",) * made.num_plurals
+    with (house / "locale" / "form" / f"{tag}.po").open("wb") as file:
+        write_po(file, made, width=0)
+
+
+def plural_forms(tag: str) -> str:
+    """Return a header that parts numbers as CLDR does, in the forms that translators know."""
+    locale = Locale.parse(tag, sep="-")
+    usual = get_plural(locale).plural_forms, *TWO, to_gettext(locale.plural_form)
+    return next(each for each in usual if not wrong_plurals(_with_forms(each), tag))
+
+
+def _with_forms(header: str) -> Catalog:
+    made = Catalog()
+    made.mime_headers = [("Plural-Forms", header)]
+    return made
+
+
 if __name__ == "__main__":
+    for tag in sys.argv[1:]:
+        begin(tag)
     gather()

@@ -15,12 +15,22 @@ from msgspec import MsgspecError
 from dpengine.local.channel import Learns
 from dpengine.local.choose import ways
 from dpengine.privacy import Neighbours, epsilon_above
+from surveys import languages
 from surveys.design import documents, news, terms
-from surveys.design.models import DraftChange, Panel, Picture, Plan, Question, SiteLimits, Study
+from surveys.design.models import (
+    Catalogue,
+    DraftChange,
+    Panel,
+    Picture,
+    Plan,
+    Question,
+    SiteLimits,
+    Study,
+)
 from surveys.design.site import site_limits as site_limits
 from surveys.design.summaries import Changed
 from surveys.guesses import of_hundred
-from surveys.plan.content import PlanQuestion
+from surveys.plan.content import PlanContent, PlanQuestion
 from surveys.plan.kinds import KINDS
 
 ALMOST = Fraction(199, 200)  # above it, people of 100 would be 100: they are “>99”
@@ -66,6 +76,13 @@ def earlier_digests(plan: Plan) -> list[str]:
             "digest", flat=True
         )
     )
+
+
+def catalogues(content: PlanContent) -> list[Catalogue]:
+    """Return the words of the form in the languages of a Plan, all that this site has had."""
+    served = filter(None, map(languages.words_of, content.languages))
+    tags = {words.tag for words in served}
+    return list(Catalogue.objects.filter(tag__in=tags).defer("content"))
 
 
 def picture(sha256: str) -> Picture | None:

@@ -10,6 +10,7 @@ import datetime
 import re
 from collections.abc import Callable
 from http import HTTPStatus
+from typing import Any
 
 from django.http import (
     Http404,
@@ -32,11 +33,15 @@ from surveys.intake import pages, posts, selectors
 from surveys.intake.door import Head, knock
 from surveys.intake.receipts import prefix
 from surveys.intake.reports import MAX_BODY, Refused
-from surveys.languages import choices, speaking, words_of
+from surveys.languages import choices, samples, speaking, spoken as spoken_now, words_of
 from surveys.middleware import gzip_public
 
 PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif")  # no SVG: it may hold scripts
+# of templates, before what begins a line of its own
+AROUND = re.compile(rb"\s+(?=</?(?:d[dlt]|div|h[1-6]|li|[ou]l|p|section|t[dhr]|tbody|template)\b)")
 INDENT = re.compile(rb"\n\s+")  # of templates: a tenth of the form's page, and shown nowhere
+# where a language has one form for what is more than one, the browser has nothing to choose
+ONE_FORM = re.compile(rb'<span\s+data-n="\w+"><span\s+data-of="\d+">(.*?)</span></span>', re.DOTALL)
 MAX_TYPED = 64  # a receipt has 12 letters and digits, and people put things around them
 
 
@@ -90,8 +95,12 @@ def form(request: HttpRequest, slug: str, language: str | None = None) -> HttpRe
     with speaking(language):
         now = datetime.datetime.now(datetime.UTC)
         words = pages.page_context(plan, language, now)
-        page = render(request, "intake/form.html", {"study": words})
-        page.content = INDENT.sub(b"\n", page.content)
+        context = {"study": words, "plurals": samples(language)}
+        page = render(request, "intake/form.html", context)
+        content = (
+            page.content if len(context["plurals"]) > 1 else ONE_FORM.sub(rb"\1", page.content)
+        )
+        page.content = INDENT.sub(b"\n", AROUND.sub(b"", content))
         return _page(page, language)
 
 
@@ -169,8 +178,7 @@ def receipts(request: HttpRequest) -> HttpResponse:
     is_receipt = prefix(typed) is not None
     day = selectors.day_accepted(typed) if is_receipt else None
     problem = "" if is_receipt or not asked else "malformed" if typed else "blank"
-    context = {
-        "languages": _links("receipts"),
+    context = _spoken("receipts") | {
         "typed": typed,
         "day": day,
         "problem": problem,
@@ -186,16 +194,17 @@ def statement(request: HttpRequest) -> HttpResponse:
     """Show the words of my privacy statement; the list is on the device, and a script there puts
     it in.
     """
-    return render(request, "intake/statement.html", {"languages": _links("statement")})
+    return render(request, "intake/statement.html", _spoken("statement"))
 
 
-def _links(page: str) -> list[dict[str, str | bool]]:
-    """Return the page's address in every language."""
-    here = translation.get_language()
-    return [
+def _spoken(page: str) -> dict[str, Any]:
+    """Return the page's address in every language, and numbers of each plural form."""
+    here = spoken_now()
+    links = [
         {"code": code, "name": name, "address": reverse(page, args=[code]), "here": code == here}
         for code, name in choices()
     ]
+    return {"languages": links, "plurals": samples(here)}
 
 
 @require_safe

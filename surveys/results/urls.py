@@ -39,6 +39,7 @@ register: list[URLPattern | URLResolver] = [
     path("ledger/index.json", registry.ledger_index, name="ledger-index"),
     path("ledger/<int:number>.json", registry.ledger_segment, name="ledger-segment"),
     path("schemas/<slug:name>.json", registry.schema, name="schema"),
+    path("words/<slug:tag>/<slug:sha256>.po", registry.words, name="words"),
     path("<slug:slug>/", registry.study, name="study"),
     path("<slug:slug>.json", registry.study_document, name="json"),
     path("<slug:slug>.yaml", registry.deployment, name="yaml"),

@@ -309,7 +309,11 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
         form = page_context(draft, language, datetime.datetime.now(datetime.UTC))
         for spoken in form["languages"]:
             spoken["address"] = f"?in={spoken['code']}"
-        context = {"study": form, "preview": reverse("drafting:preview-plan", args=[study.slug])}
+        context = {
+            "study": form,
+            "plurals": languages.samples(language),
+            "preview": reverse("drafting:preview-plan", args=[study.slug]),
+        }
         response = render(request, "drafting/preview.html", context)
     response["Referrer-Policy"] = "no-referrer"
     return response

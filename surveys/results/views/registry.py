@@ -20,6 +20,7 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from surveys.design import selectors as design
+from surveys.design.models import Catalogue
 from surveys.invited import selectors as invited
 from surveys.ledger import selectors as ledger
 from surveys.middleware import gzip_public
@@ -101,6 +102,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "length": length,
         "scripts": scripts.served(),
         "scripts_digest": scripts.digest(),
+        "catalogues": design.catalogues(record.content),
         "permalink": request.build_absolute_uri(request.path),
     }
     return render(request, "results/registered.html", context)
@@ -109,6 +111,17 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
 def public(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
     """Let anyone keep a document for a minute; not an error: a study may open meanwhile."""
     return require_safe(gzip_public(cache_control(public=True, max_age=60)(view)))
+
+
+@public
+def words(request: HttpRequest, tag: str, sha256: str) -> HttpResponse:
+    """Give a catalogue of the form's words as it was, whatever the form says now."""
+    catalogue = get_object_or_404(Catalogue, tag=tag, sha256=sha256)
+    return HttpResponse(
+        bytes(catalogue.content),
+        content_type="text/x-gettext-translation; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{tag}-{sha256[:12]}.po"'},
+    )
 
 
 @public

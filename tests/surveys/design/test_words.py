@@ -122,7 +122,7 @@ def test_plural_forms_are_those_of_cldr(db):
     with pytest.raises(Refused, match="cy: its Plural-Forms is not that of the language, by CLDR"):
         install(po("cy"))
     install(po("cy", WELSH))
-    assert languages.samples("cy") == [0, 1, 2, 3, 4, 6]
+    assert languages.samples("cy") == [2, 3, 6, 4]
     one, many = next(m.id for m in catalogues.read(po()) if m.pluralizable)
     with languages.speaking("cy"):
         assert [ngettext(one, many, n)[-1] for n in (0, 1, 2, 3, 6, 101)] == list("012345")

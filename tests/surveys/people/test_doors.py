@@ -18,6 +18,7 @@ from django.test import Client
 from django.urls import get_resolver, reverse
 from django.urls.resolvers import URLResolver
 
+from surveys import languages
 from surveys.design import services as design
 from surveys.design.models import Panel
 from surveys.ledger import services as ledger
@@ -71,6 +72,7 @@ EVERYONE = {
     "registry:study",
     "registry:json",
     "registry:yaml",
+    "registry:words",
     "operations:live",
     "invited:stop",
     "people:invitation",
@@ -309,6 +311,8 @@ def address(name: str, world: dict[str, Any]) -> str:
     if name.startswith(("admin:", "mfa_")):
         said |= {"object_id": _pk(name, world), "pk": 1, "app_label": "people"}
         said |= {"content_type_id": 1}
+    if name == "registry:words":
+        said |= {"tag": "en", "sha256": languages.ours()["en"].sha256}
     if name == "frozen-plan":
         said["digest"] = world["plan"].digest
     takes = min((taken for full, taken in patterns() if full == name), key=len)

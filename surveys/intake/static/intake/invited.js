@@ -116,6 +116,7 @@ export function greet() {
   const texts = {
     stratum: name,
     people: people.toLocaleString(language()),
+    count: people,
     day: dayText(answers_from),
   };
   const part = fill('invitation', texts, [

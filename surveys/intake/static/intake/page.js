@@ -16,6 +16,8 @@ export function fill(id, texts = {}, flags = []) {
         .some((flag) => holds.has(flag))
     )
       part.remove();
+  for (const said of copy.querySelectorAll('[data-n]'))
+    keepForm(/** @type {HTMLElement} */ (said), texts);
   for (const part of copy.querySelectorAll('*'))
     for (const attribute of part.attributes)
       if (attribute.value.includes('{')) attribute.value = filled(attribute.value, texts);
@@ -39,6 +41,18 @@ function drawDots(picture) {
     return dot;
   });
   picture.replaceChildren(...dots);
+}
+
+/**
+ * Of the plural forms of a sentence keep that of its number: the one whose sample is said as the number is, else the last.
+ * @param {HTMLElement} sentence @param {Record<string, unknown>} texts
+ */
+export function keepForm(sentence, texts) {
+  const said = (/** @type {any} */ number) => new Intl.PluralRules(language()).select(number);
+  const wanted = said(texts[/** @type {string} */ (sentence.dataset.n)]);
+  const forms = /** @type {HTMLElement[]} */ ([...sentence.children]);
+  while (forms[1] && said(forms[0].dataset.of) !== wanted) forms.shift();
+  sentence.replaceChildren(...forms[0].childNodes);
 }
 
 /** @param {ParentNode} root @param {Record<string, unknown>} texts */

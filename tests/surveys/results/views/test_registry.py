@@ -1,5 +1,6 @@
 """The public registry: what it says, to people and to machines, and to whom."""
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -13,10 +14,11 @@ from django.http import StreamingHttpResponse
 from django.test import Client
 
 from dpengine.privacy import round_down
-from surveys.design import selectors as design, services
-from surveys.design.models import Panel, Plan, Study
+from surveys.design import selectors as design, services, words
+from surveys.design.models import Catalogue, Panel, Plan, Study
 from surveys.ledger import selectors as ledger
 from surveys.ledger.selectors import Account
+from surveys.plan.content import Texts
 from surveys.releases import selectors as releases
 from surveys.results.presenters import StudyPresenter
 from surveys.results.registered import registered
@@ -25,6 +27,7 @@ from tests.html import one_line
 from tests.surveys.ledger.small import tampering
 from tests.surveys.results import kinds
 from tests.surveys.results.small import NOW, STUDY, answer, close, open_small, publish
+from tests.words import po
 
 pytestmark = pytest.mark.django_db
 
@@ -528,3 +531,28 @@ def test_the_last_row_of_the_questions_has_the_figures_that_its_words_name(
     else:
         assert said == "One person, all together: ε ∞."
         assert cells == ["∞", "∞"]
+
+
+def test_the_words_of_the_form_are_listed_with_their_hashes_and_older_ones_stay(client, db):
+    plan = open_small()
+    older, newer = po(), po().replace(b"POT-Creation-Date: 2026", b"POT-Creation-Date: 2027")
+    for content in (older, newer):
+        words.install(po=content, who="root", why="A test.", now=NOW)
+    address = f"/registry/{plan.study.slug}/"
+    own = Catalogue.objects.get(tag="en")
+    page = client.get(address).content.decode()
+    assert f'href="/registry/words/en/{own.sha256}.po"' in page
+    assert "/registry/words/qps/" not in page  # this study is not asked in it
+    assert client.get(f"/registry/words/en/{own.sha256}.po").content == bytes(own.content)
+    for content in (older, newer):
+        sha256 = hashlib.sha256(content).hexdigest()
+        assert client.get(f"/registry/words/qps/{sha256}.po").content == content
+    assert client.get(f"/registry/words/en/{sha256}.po").status_code == 404
+    plan.content.translations["qps"] = Texts()
+    listed = design.catalogues(plan.content)
+    assert [(each.tag, each.is_ours) for each in listed] == [
+        ("en", True),
+        ("qps", False),
+        ("qps", False),
+    ]
+    assert listed[1].sha256 == hashlib.sha256(newer).hexdigest()

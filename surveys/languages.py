@@ -32,24 +32,35 @@ from surveys.catalogues import MOST
 SOURCE = "en"  # of which the sentences are the sources
 FOLDER: Path = settings.BASE_DIR / "locale" / "form"
 MAX_TAG = 32
+HEAD = 1_000  # bytes of a catalogue's file in which its header stands
 TAG = re.compile(
     "[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))?"
 )
 
 
 class Words(NamedTuple):
-    """A catalogue: what it is in, the SHA-256 of its file, and whether it came with the site."""
+    """A catalogue: what it is in, the SHA-256 of its file, whether it came with the site, and
+    whether a person has reviewed it.
+    """
 
     tag: str
     sha256: str
     is_ours: bool
+    is_reviewed: bool = False
 
 
 @functools.cache
 def ours() -> dict[str, Words]:
     """Return the catalogues that come with the site, by their tags."""
     found = ((path.stem, path.read_bytes()) for path in sorted(FOLDER.glob("*.po")))
-    return {tag: Words(tag, hashlib.sha256(po).hexdigest(), is_ours=True) for tag, po in found}
+    return {
+        tag: Words(tag, hashlib.sha256(po).hexdigest(), True, is_reviewed(po)) for tag, po in found
+    }
+
+
+def is_reviewed(po: bytes) -> bool:
+    """Tell whether the head of a catalogue's file does not name a machine as its translator."""
+    return b"Last-Translator: machine" not in po[:HEAD]
 
 
 def installed() -> Any:

@@ -166,6 +166,10 @@ class Catalogue(models.Model):
     def __str__(self) -> str:
         return f"{self.tag} {self.sha256[:12]}"
 
+    @property
+    def is_reviewed(self) -> bool:
+        return self.is_ours and languages.is_reviewed(bytes(self.content))
+
 
 class Panel(models.Model):
     """People who meet several studies: what all of these together may give away about one of them.

@@ -82,7 +82,7 @@ def catalogues(content: PlanContent) -> list[Catalogue]:
     """Return the words of the form in the languages of a Plan, all that this site has had."""
     served = filter(None, map(languages.words_of, content.languages))
     tags = {words.tag for words in served}
-    return list(Catalogue.objects.filter(tag__in=tags).defer("content"))
+    return list(Catalogue.objects.filter(tag__in=tags))
 
 
 def picture(sha256: str) -> Picture | None:

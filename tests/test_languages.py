@@ -120,7 +120,8 @@ def test_the_form_says_its_own_words_whatever_else_the_site_says(tag):
     own = read(FORM[tag])
     with languages.speaking(tag):
         for (context, sentence), message in messages(own).items():
-            told = forms(message.string)[0] or sentence
+            of_one = plural_of(own)(1) if message.pluralizable else 0
+            told = forms(message.string)[of_one] or sentence
             if message.pluralizable:
                 assert ngettext(*message.id, 1) == told
             else:

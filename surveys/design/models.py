@@ -583,7 +583,7 @@ class Question(models.Model):
         max_length=20,
         blank=True,
         help_text=gettext_lazy(
-            "Neighbouring scales with the same choices and group stand as one matrix."
+            "Adjacent scales with the same choices and the same group are shown as one matrix."
         ),
     )
     group_text = models.CharField(

@@ -175,7 +175,7 @@ def _way_out(account: ledger.Account, content: PlanContent) -> str:
     return (
         _(
             "One publication of wave %(wave)s costs ε %(cost)s, and %(sign)s %(left)s of the cap "
-            "of %(cap)s is left. Let one publication cost less: Limits says how precise that is."
+            "of %(cap)s is left. Lower the cost of one release: Limits says how precise that is."
         )
         % parts
     )

@@ -428,7 +428,7 @@ def take_step(*, series_id: int, now: datetime.datetime, question: Document | No
     if doubt := clock.doubt():
         raise CannotAsk(doubt)
     if series.is_over or _ended(series.request.plan, now):
-        raise CannotAsk(_("It is over: nothing more is drawn."))
+        raise CannotAsk(_("The series has ended: nothing more will be drawn."))
     return _step(series, selectors.interactive_query_of(series.request), now=now, question=question)
 
 

@@ -92,7 +92,7 @@ def test_the_column_of_the_address_is_asked_for_and_the_file_not_again(owner, st
     page = owner.post(PATH, {"file": SimpleUploadedFile("list.csv", raw)})
     assert page.status_code == 400
     text = page.content.decode()
-    assert "No one was added yet" in text
+    assert "No one has been added yet" in text
     assert "Which column is the address?" in text
     assert text.index("bo@example.org") < text.index(">Bo<"), "what looks like one is first"
     page = owner.post(PATH, {"carried": CARRIED.search(text)[1], "address": "2"}, follow=True)

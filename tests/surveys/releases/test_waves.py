@@ -167,8 +167,8 @@ def test_a_wave_that_cannot_pay_is_refused_before_it_opens_and_says_what_helps()
     client.post(f"/studies/{study.slug}/launch/next/")
     page = client.get(f"/studies/{study.slug}/launch/").content.decode()
     assert re.search(r"costs ε 1, and ε 0\.5\d* of the cap of 1\.5\d* is left", page)
-    assert "Let one publication cost less" in page
-    with pytest.raises(CannotOpen, match="Let one publication cost less"):
+    assert "Lower the cost of one release" in page
+    with pytest.raises(CannotOpen, match="Lower the cost of one release"):
         design.open_study(study_id=study.pk, why="A test.", **BY)
     Study.objects.filter(pk=study.pk).update(release_epsilon=Decimal("0.5"))
     study.refresh_from_db()

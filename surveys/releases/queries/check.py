@@ -202,7 +202,8 @@ class Check(InteractiveQuery):
         )
         before = HoldoutState.read(state)
         if before.left == 0:
-            raise WrongParameter("numbers", _("every number has been given: nothing more can be asked"))
+            text = _("every number has been given: nothing more can be asked")
+            raise WrongParameter("numbers", text)
         after, answer = self.engine.ask(before, Fraction(percent) / 100, held, everyone)
         public = after.people if after.people is not None else everyone
         label = self._label(conditions)

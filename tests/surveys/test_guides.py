@@ -2,15 +2,17 @@
 
 import re
 from decimal import Decimal
+from fractions import Fraction
 from urllib.parse import urljoin
 
 import pytest
 from django.conf import settings
 
+from dpengine.local.table import Table
 from dpengine.local.ways import Importance
 from surveys.catalogues import forms, messages
 from surveys.design.goal import Goal, Outcome, Topic
-from surveys.guesses import even_guess_within
+from surveys.guesses import even_guess_within, of_hundred
 from surveys.guides import DOCS, GUIDES, IN_ENGLISH
 from tools.gather_messages import HOUSE, form_catalogues, of_site, read
 
@@ -21,6 +23,17 @@ LED = re.compile(r"'glossary' %}#([\w-]+)")
 LINK = re.compile(r"\]\([./]*([\w-]+)\.md\)")
 EMPHASISED = re.compile(r"(?<!\*)\*([^*\n]+)\*(?!\*)")
 ROW = re.compile(r"^\| ([\d.]+) \| (\d+) \| (.+) \|$", re.MULTILINE)
+SAID = {
+    "en": (
+        "**ε = {epsilon}**: Of 100 people who answer “yes”, {own} send “yes” and {rest} send “no”. "
+        "Between two equally likely answers, a guess is right at most {guess} times in 100. "
+        "A blind guess is right 50 times."
+    ),
+    "zh-hans": (
+        "**ε = {epsilon}**：每 100 位回答“是”的人当中，{own} 人发送“是”，{rest} 人发送“否”。"  # noqa: RUF001
+        "在两个同样可能的回答之间猜测，100 次中最多猜对 {guess} 次；瞎猜是 50 次。"  # noqa: RUF001
+    ),
+}
 SHAPE = re.compile(r"^(#+ |\d\. |- |\||>$|\*\*)", re.MULTILINE)
 
 
@@ -112,6 +125,18 @@ def test_the_table_of_people_needed_is_worked_out(folder):
             for half in (10, 5)
         ]
         assert [int(re.sub(r"\D", "", cell)) for cell in cells.split("|")] == needed
+
+
+@pytest.mark.parametrize(("language", "sentence"), SAID.items(), ids=SAID)
+def test_what_is_said_to_a_respondent_is_worked_out(language, sentence):
+    text = (TEXTS[language] / "choose-epsilon.md").read_text().replace("\n> ", " ")
+    assert text.count("**ε = ") == 3
+    for epsilon in map(Decimal, "123"):
+        own, other = Table.binary(epsilon).weights[0]
+        share = of_hundred(Fraction(own, own + other))
+        guess = even_guess_within(epsilon)
+        said = sentence.format(epsilon=epsilon, own=share, rest=100 - share, guess=guess)
+        assert f"{said}\n" in text
 
 
 @pytest.mark.parametrize("folder", TEXTS.values(), ids=TEXTS)

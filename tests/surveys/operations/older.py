@@ -76,7 +76,7 @@ def restored(site: Site, backup: Path, folder: Path) -> Site:
         shutil.copy(Path(site.environment["CANDOR_DATA"]) / key, folder)
     found = Site("", own_environment(folder), folder)
     if "DATABASE_URL" in found.environment:
-        postgres(found, "pg_restore", "--clean", "--if-exists", str(backup))
+        postgres(found, "pg_restore", "--exit-on-error", "--single-transaction", str(backup))
     else:
         shutil.copy(backup, folder / "candor.sqlite3")
     return found

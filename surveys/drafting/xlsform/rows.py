@@ -255,10 +255,11 @@ def _read_choices(row: SheetRow, question: QuestionDraft, kind: str, rest: str) 
     own = _without_decline(row, question, choices)
     question.choices = "\n".join(own)
     matrix, lower = reading.matrix, {text.lower() for text in own}
+    no, yes = map(str.lower, said_in(reading.language).usual["yes_no"])
     is_scale = 3 <= len(own) <= 11 and ("likert" in row.get("appearance") or bool(matrix))
     if kind == "select_multiple":
         question.kind = "multiple"
-    elif len(own) == 2 and lower & IS_YES and lower & IS_NO:
+    elif len(own) == 2 and lower & {*IS_YES, yes} and lower & {*IS_NO, no}:
         question.kind, question.choices = "yes_no", ""
         _say_instead(row, choices.texts[:2], lambda own: own.usual["yes_no"][::-1])
     elif is_scale and not (strange := _no_points(own, choices)):
@@ -368,7 +369,15 @@ def _without_decline(row: SheetRow, question: QuestionDraft, choices: Choices) -
     if stated not in ("", *YES, *NO):
         row.problem("rr::decline", _("Expected yes or no."))
     own = [texts[row.reading.language] for texts in choices.texts]
-    question.may_decline = stated in YES if stated else _folded(own[-1]) in DECLINED
+    question.may_decline = (
+        stated in YES
+        if stated
+        else _folded(own[-1])
+        in {
+            *DECLINED,
+            _folded(said_in(row.reading.language).decline),
+        }
+    )
     if not question.may_decline:
         return own
     _say_instead(row, choices.texts[-1:], lambda own: [own.decline])
@@ -506,7 +515,8 @@ def _place(question: QuestionDraft, choices: Choices, answer: str, language: str
     """Return the number of an answer as a Plan counts it: of yes or no, No is 0."""
     at = choices.names.index(answer)
     if question.kind == "yes_no" and at < 2:
-        return int(choices.texts[at][language].lower() in IS_YES)
+        yes = said_in(language).usual["yes_no"][1].lower()
+        return int(choices.texts[at][language].lower() in {*IS_YES, yes})
     return at
 
 

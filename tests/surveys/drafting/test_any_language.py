@@ -6,7 +6,7 @@ import pytest
 
 from surveys.design import services as design, words
 from surveys.design.drafts import save_translation
-from surveys.design.models import Plan, Study, Translation
+from surveys.design.models import Plan, Question, Study, Translation
 from surveys.design.readiness import Readiness
 from surveys.design.refusals import Refused
 from surveys.drafting.xlsform.reader import read
@@ -90,3 +90,17 @@ def test_a_form_in_any_language_goes_out_as_an_xlsform_and_comes_back(draft, ins
     assert list(found.translations) == [PSEUDO]
     assert found.translations[PSEUDO]["title"] == "מבחן"
     assert [each.text for each in found.questions] == [each.text for each in study.questions.all()]
+
+
+def test_the_words_of_a_language_are_known_in_an_xlsform(draft, monkeypatch):
+    monkeypatch.undo()  # all languages of the site, and not two
+    draft.questions.all().delete()
+    Study.objects.update(language="ar")
+    for at, fields in enumerate(({"kind": "yes_no", "may_decline": True}, {"kind": "likert"})):
+        Question.objects.create(study=draft, name=f"q{at}", text="هل؟", label="هل", **fields)
+    found = read(BytesIO(workbook_of(Study.objects.get())))
+    assert found.problems == []
+    assert [(each.kind, each.may_decline) for each in found.questions] == [
+        ("yes_no", True),
+        ("likert", False),
+    ]

@@ -96,7 +96,7 @@ FAULTS = (
     Fault(
         "JS: who is not asked sends nothing",
         f"{BROWSER}/branches.js",
-        ": notAsked(question);",
+        ": standIn({ questions }, index, answers);",
         ": undefined;",
         NODE,
     ),
@@ -288,15 +288,15 @@ FAULTS = (
     Fault(
         "a joint answer's question that takes all its cells for one",
         "dpengine/local/joint.py",
-        "return self.together * self._cell.lie",
-        "return self._cell.lie",
+        "found = [Cells(self.channel, self.together)] * self.answered",
+        "found = [Cells(self.channel, 1)] * self.answered",
         (*PYTEST, "tests/dpengine/local/test_joint.py"),
     ),
     Fault(
         "a joint answer whose digits the browser reads from the end",
         f"{BROWSER}/blocks.js",
-        "cell * choices[i] + answer",
-        "cell + answer * choices[i]",
+        "cell * sizes[i] + answer - Number(answer > declining[i])",
+        "cell + (answer - Number(answer > declining[i])) * sizes[i]",
         NODE,
     ),
     Fault(

@@ -21,6 +21,7 @@ BACK = {
     "planning:save": "/studies/exam-honesty/plan/",
     "drafting:undo": "/studies/exam-honesty/build/",
     "drafting:together": "/studies/exam-honesty/build/",
+    "drafting:declining": "/studies/exam-honesty/build/",
     "drafting:order": "/studies/exam-honesty/build/",
     "drafting:odds": "/studies/exam-honesty/build/",
     "drafting:change": "/studies/exam-honesty/build/questions/copied/",

@@ -105,6 +105,7 @@ def pages(plan: Plan, users: dict[str, User | None]) -> Iterator[tuple[str, str]
             "change": "up",
             "act": "stop",
             "sha256": "0" * 64,
+            "tag": "en",
             "receipt": "x",
             "token": "x",
         }

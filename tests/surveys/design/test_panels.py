@@ -152,7 +152,7 @@ def test_a_panel_s_caps_fall_and_never_rise(panel, side, field):
 
 def test_a_panel_s_cap_does_not_fall_below_what_is_spent(panel):
     services.open_study(why="A test.", study_id=study_of(panel, "first").pk, **BY)
-    with pytest.raises(Exception, match="is spent already"):
+    with pytest.raises(Exception, match="is used already"):
         services.lower_panel_cap(
             panel_id=panel.pk, side=Side.LOCAL, new=Decimal(1), why="less", **BY
         )

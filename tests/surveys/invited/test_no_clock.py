@@ -47,6 +47,7 @@ SAID: dict[str, Any] = {
     "change": "up",
     "act": "stop",
     "sha256": "0" * 64,
+    "tag": "en",
     "receipt": "x",
     "token": "x",
     "object_id": 1,

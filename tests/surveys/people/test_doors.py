@@ -193,6 +193,7 @@ OF_A_STUDY: dict[str, Right] = {
     "drafting:odds": Right.EDIT,
     "drafting:order": Right.EDIT,
     "drafting:together": Right.EDIT,
+    "drafting:declining": Right.EDIT,
     "drafting:undo": Right.EDIT,
     "drafting:import": Right.EDIT,
     "drafting:export": Right.READ,

@@ -338,7 +338,7 @@ def test_on_the_day_of_retirement_nothing_can_be_asked_even_if_no_worker_has_com
     plan = opened(retires_on=NOW.date() + DAY, slug="ends")
     assert selectors.may_ask(plan, NOW.date()) == ""
     waiting = ask(plan)
-    assert "retired" in selectors.may_ask(plan, NOW.date() + DAY)
+    assert "The study ended" in selectors.may_ask(plan, NOW.date() + DAY)
     with pytest.raises(services.CannotAsk):
         ask(plan, now=NOW + DAY)
     assert services.try_to_publish(request_id=waiting.pk, now=NOW + DAY) is None
@@ -349,7 +349,7 @@ def test_a_retired_study_publishes_nothing_that_was_asked_before_or_is_asked_now
     waiting = ask(asked)
     design.retire(study_id=asked.study_id, who="ada", now=NOW, because="asked to")
     asked.study.refresh_from_db()
-    assert "retired" in selectors.may_ask(asked, NOW.date())
+    assert "The study ended" in selectors.may_ask(asked, NOW.date())
     assert services.try_to_publish(request_id=waiting.pk, now=NOW) is None
     waiting.refresh_from_db()
     assert "retired" in waiting.refused

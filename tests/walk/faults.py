@@ -65,7 +65,8 @@ def _prose(root: Node) -> str:
                 pieces.append(edge)
 
     read(root)
-    return "\n".join(" ".join(line.split()) for line in "".join(pieces).split("\n"))
+    text = "".join(pieces).replace("\u202f;", ";")  # as French writes it
+    return "\n".join(" ".join(line.split()) for line in text.split("\n"))
 
 
 def _unnamed(page: Page) -> Iterator[str]:

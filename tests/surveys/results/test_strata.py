@@ -54,7 +54,7 @@ def test_the_page_has_it_under_how(client, release):
 def test_numbers_without_parts_say_that_they_are_of_all_as_they_came(release):
     plan, content = release.request.plan, replace(release.content, strata=())
     said = render_to_string("results/as_came.html", {"plan": plan, "content": content})
-    assert "Unweighted: groups of the list that answered more" in " ".join(said.split())
+    assert "Unweighted: groups of the list with a higher response rate" in " ".join(said.split())
 
 
 def test_all_at_once_widens_the_groups_too(release):

@@ -84,7 +84,7 @@ def test_a_study_in_one_language_offers_no_other(client, plan):
 
 
 def test_a_language_that_is_not_there_is_said_and_the_others_are_offered(client, bilingual):
-    response = client.get("/s/exam-honesty/fr/")
+    response = client.get("/s/exam-honesty/sw/")
     assert response.status_code == 404
     page = response.content.decode()
     assert "This study is not asked in that language" in page

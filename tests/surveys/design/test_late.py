@@ -55,7 +55,7 @@ def test_no_step_of_a_series_is_taken_on_the_day_of_retirement(draft):
     answer_as_browsers(plan, ONE * 12, NOW.date())
     aggregation.sweep_all(today=NOW.date())
     assert releases.publish_due(now=day) == []
-    with pytest.raises(releases.CannotAsk, match="is over"):
+    with pytest.raises(releases.CannotAsk, match="has ended"):
         releases.take_step(series_id=Series.objects.get().pk, now=day)
 
 

@@ -38,7 +38,7 @@ def test_what_came_with_the_site_is_kept_since_it_was_migrated(db):
 
 
 def test_a_language_that_is_installed_is_spoken_and_stands_in_the_ledger(pseudo):
-    assert languages.words_of(PSEUDO) == (PSEUDO, pseudo.sha256, False)
+    assert languages.words_of(PSEUDO) == (PSEUDO, pseudo.sha256, False, False)
     assert said_in(PSEUDO).decline == "⟦Prefer not to say⟧"
     row = Entry.objects.latest("position")
     assert (row.who, row.why) == ("root", "A test.")
